@@ -1,0 +1,66 @@
+/** A running timer of a {@link Clock}. */
+export interface Timer {
+  /** Ends the timer; calling it again does nothing. */
+  cancel(): void
+}
+
+/**
+ * Where all time comes from: the wall clock, elapsed time and timers. Injected through `createRuntime({ clock })`, so
+ * that tests move time by hand.
+ */
+export interface Clock {
+  /** Wall-clock time in milliseconds since the Unix epoch. */
+  now(): number
+  /** Elapsed milliseconds since some fixed moment; never goes back. Used for durations and deadlines. */
+  monotonic(): number
+  /** Calls `fire` once after `ms` milliseconds. A timer never keeps the process alive by itself when `unref` is true. */
+  setTimeout(fire: () => void, ms: number, unref?: boolean): Timer
+}
+
+/** The longest delay that the platform's timers take: 2^31 - 1 ms; longer waits are made of several. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout | undefined
+
+  constructor(fire: () => void, ms: number, unref: boolean) {
+    this.#arm(fire, ms, unref)
+  }
+
+  #arm(fire: () => void, ms: number, unref: boolean): void {
+    if (ms > LONGEST_TIMER_MS) {
+      this.#handle = setTimeout(() => this.#arm(fire, ms - LONGEST_TIMER_MS, unref), LONGEST_TIMER_MS)
+    } else {
+      this.#handle = setTimeout(fire, ms)
+    }
+    if (unref) this.#handle.unref()
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle)
+  }
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimeout: (fire, ms, unref = false) => new SystemTimer(fire, ms, unref),
+}
+
+/** A promise that is kept after `ms` milliseconds of `clock`, or at once when `signal` fires (it never rejects). */
+export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve()
+      return
+    }
+    const done = () => {
+      timer.cancel()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = clock.setTimeout(done, ms)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}

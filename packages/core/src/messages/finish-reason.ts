@@ -1,0 +1,7 @@
+/**
+ * Why a reply or a call ended (G-10): one of ours, or the provider's own word where it has no mapping.
+ * `landed`: a gate answered `Land`; `max_tool_calls_exceeded`: the bound was met with `onToolLimit: 'finish'`.
+ */
+export type FinishReason =
+  | 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal' | 'max_tool_calls_exceeded' | 'landed' | 'error'
+  | (string & {})

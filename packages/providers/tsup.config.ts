@@ -1,0 +1,16 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    'openai/index': 'src/openai/index.ts',
+    'anthropic/index': 'src/anthropic/index.ts',
+  },
+  format: 'esm',
+  target: 'node20',
+  platform: 'node',
+  dts: true,
+  sourcemap: true,
+  clean: true,
+  splitting: true,
+  tsconfig: 'tsconfig.build.json',
+})

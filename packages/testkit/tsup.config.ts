@@ -1,0 +1,17 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    vitest: 'src/vitest.ts',
+    'contracts/index': 'src/contracts/index.ts',
+  },
+  format: 'esm',
+  target: 'node20',
+  platform: 'node',
+  dts: true,
+  sourcemap: true,
+  clean: true,
+  splitting: true,
+  tsconfig: 'tsconfig.build.json',
+})
