@@ -45,7 +45,8 @@ export function isPlainJson(value: unknown, maxDepth = 100): value is JsonValue 
   if (!isPlainObject(value) || Object.getOwnPropertySymbols(value).length > 0) return false
   for (const key of Object.keys(value)) {
     const descriptor = Object.getOwnPropertyDescriptor(value, key)
-    if (descriptor === undefined || !('value' in descriptor) || !isPlainJson(descriptor.value, maxDepth - 1)) return false
+    if (descriptor === undefined || !('value' in descriptor) || !isPlainJson(descriptor.value, maxDepth - 1))
+      return false
   }
   return true
 }

@@ -3,5 +3,12 @@
  * `landed`: a gate answered `Land`; `max_tool_calls_exceeded`: the bound was met with `onToolLimit: 'finish'`.
  */
 export type FinishReason =
-  | 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal' | 'max_tool_calls_exceeded' | 'landed' | 'error'
+  | 'stop'
+  | 'tool_calls'
+  | 'length'
+  | 'content_filter'
+  | 'refusal'
+  | 'max_tool_calls_exceeded'
+  | 'landed'
+  | 'error'
   | (string & {})

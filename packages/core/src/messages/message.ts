@@ -59,8 +59,7 @@ export interface HostedPart {
 }
 
 /** What became of a tool call (G-41, widened). */
-export type ToolStatus =
-  | 'ok' | 'error' | 'refused' | 'vetoed' | 'skipped_limit' | 'invalid' | 'not_run' | 'unknown'
+export type ToolStatus = 'ok' | 'error' | 'refused' | 'vetoed' | 'skipped_limit' | 'invalid' | 'not_run' | 'unknown'
 
 /** The result of a tool call as the model reads it. */
 export interface ToolResultPart {

@@ -16,11 +16,21 @@ export interface Usage {
 
 /** Usage of a call whose provider reported nothing. */
 export const USAGE_NOT_REPORTED: Usage = Object.freeze({
-  inputTokens: null, cacheReadTokens: null, cacheWriteTokens: null, outputTokens: null, reasoningTokens: null, unreportedCalls: 1,
+  inputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  outputTokens: null,
+  reasoningTokens: null,
+  unreportedCalls: 1,
 })
-/** The empty sum: no call was made. */
+/** The empty sum: no call was made. It is the neutral element of {@link addUsage} (by identity). */
 export const USAGE_NONE: Usage = Object.freeze({
-  inputTokens: 0, cacheReadTokens: null, cacheWriteTokens: null, outputTokens: 0, reasoningTokens: null, unreportedCalls: 0,
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  unreportedCalls: 0,
 })
 
 function add(left: number | null, right: number | null): number | null {
@@ -30,6 +40,8 @@ function add(left: number | null, right: number | null): number | null {
 
 /** The sum of two usages: a class is `null` only where neither side reported it; calls without a report are counted. */
 export function addUsage(left: Usage, right: Usage): Usage {
+  if (left === USAGE_NONE) return right
+  if (right === USAGE_NONE) return left
   return {
     inputTokens: add(left.inputTokens, right.inputTokens),
     cacheReadTokens: add(left.cacheReadTokens, right.cacheReadTokens),
