@@ -80,7 +80,7 @@ const startedAt = Date.now()
 for (const { name, command, args: stepArgs, required, stream } of checks) {
   if (only && !only.includes(name)) continue
   if (name === 'tests') rmSync(vitestReport, { force: true })
-  const result = await steps.run(name, command, stepArgs, { stream, env: stream ? {} : { NO_COLOR: '1' } })
+  const result = await steps.run(name, command, stepArgs, { stream, env: { NO_COLOR: '1' } })
   if (name === 'tests') {
     countTests(result)
   } else if (result.code === 0) {
