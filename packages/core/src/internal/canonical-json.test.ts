@@ -11,8 +11,17 @@ describe('canonicalJson', () => {
   })
 
   it('orders keys by UTF-16 units, as RFC 8785 asks', () => {
-    const text = canonicalJson({ '€': 1, '\r': 2, דּ: 3, '1': 4, '😀': 5, '\u0080': 6, ö: 7 })
-    expect(Object.keys(JSON.parse(text) as object)).toEqual(['1', '\r', '\u0080', 'ö', '€', '😀', 'דּ'])
+    const text = canonicalJson({
+      '\u20ac': 1,
+      '\r': 2,
+      '\ufb33': 3,
+      x1: 4,
+      '\ud83d\ude00': 5,
+      '\u0080': 6,
+      '\u00f6': 7,
+    })
+    const keys = Object.keys(JSON.parse(text) as object)
+    expect(keys).toEqual(['\r', 'x1', '\u0080', '\u00f6', '\u20ac', '\ud83d\ude00', '\ufb33'])
   })
 
   it('prints numbers as ECMAScript does', () => {

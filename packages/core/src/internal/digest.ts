@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.js'
 import type { JsonValue } from './json.js'
 
@@ -8,5 +8,5 @@ import type { JsonValue } from './json.js'
  */
 export function digest(value: JsonValue): string {
   const text = typeof value === 'string' ? value : canonicalJson(value)
-  return createHash('sha256').update(text, 'utf8').digest('hex')
+  return hash('sha256', text, 'hex')
 }
