@@ -1,0 +1,168 @@
+import { SluiceError } from '../../errors/sluice-error.js'
+import { delay } from '../../internal/clock.js'
+import type { Clock } from '../../internal/clock.js'
+import type { Ids } from '../../internal/ids.js'
+import type { JsonValue, MaybePromise } from '../../internal/json.js'
+import { decodeError, encodeError, encodeValue } from '../codec.js'
+import type { Recorded, Steps, StoredEntry } from '../engine.js'
+import { Interrupt } from '../interrupt.js'
+
+/** An entry in memory: results and errors stay as they are until a pause asks for JSON. */
+interface LiveEntry {
+  readonly name: string
+  readonly kind: StoredEntry['kind']
+  readonly value?: unknown
+  readonly error?: { readonly thrown: unknown }
+  readonly entries?: InlineSteps
+}
+
+export interface InlineParts {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly executionId: string
+}
+
+/** The steps of the inline engine: they call through, and keep the journal in memory. */
+export class InlineSteps implements Steps {
+  readonly path: string
+  readonly #parts: InlineParts
+  readonly #entries: LiveEntry[] = []
+  readonly #closed = new Map<string, number>()
+  #cursor = 0
+
+  constructor(parts: InlineParts, path: string, stored: readonly StoredEntry[] = []) {
+    this.#parts = parts
+    this.path = path
+    for (const entry of stored) {
+      if (entry.kind === 'closed') {
+        this.#closed.set(entry.name, Number(entry.value))
+        continue
+      }
+      this.#entries.push({
+        name: entry.name,
+        kind: entry.kind,
+        ...(entry.value === undefined ? {} : { value: entry.value }),
+        ...(entry.error === undefined ? {} : { error: { thrown: decodeError(entry.error) } }),
+        ...(entry.entries === undefined ? {} : { entries: new InlineSteps(parts, this.#below(entry.name), entry.entries) }),
+      })
+    }
+  }
+
+  recorded(name: string): Recorded {
+    const entry = this.#entries[this.#cursor]
+    if (entry === undefined || entry.name !== name) return 'nothing'
+    if (entry.kind !== 'begin') return 'done'
+    for (let index = this.#cursor + 1; index < this.#entries.length; index++) {
+      const next = this.#entries[index] as LiveEntry
+      if (next.kind === 'step' && next.name === name) return 'done'
+    }
+    return 'begun'
+  }
+
+  async step<Value>(name: string, fn: () => MaybePromise<Value>): Promise<Value> {
+    const entry = this.#next(name, 'step')
+    if (entry !== undefined) {
+      if (entry.error !== undefined) throw entry.error.thrown
+      return entry.value as Value
+    }
+    try {
+      const value = await fn()
+      this.#push({ name, kind: 'step', value })
+      return value
+    } catch (thrown) {
+      if (!Interrupt.isInstance(thrown)) this.#push({ name, kind: 'step', error: { thrown } })
+      throw thrown
+    }
+  }
+
+  begin<Value extends JsonValue>(name: string, value: Value): Value {
+    const entry = this.#next(name, 'begin')
+    if (entry !== undefined) return entry.value as Value
+    this.#push({ name, kind: 'begin', value })
+    return value
+  }
+
+  attemptsBefore(name: string): number {
+    return (this.#closed.get(name) ?? 0) + (this.recorded(name) === 'begun' ? 1 : 0)
+  }
+
+  close(name: string): void {
+    this.#closed.set(name, (this.#closed.get(name) ?? 0) + 1)
+  }
+
+  async branch<Value>(name: string, fn: (steps: Steps) => Promise<Value>): Promise<Value> {
+    const entry = this.#next(name, 'branch')
+    if (entry?.entries !== undefined) return fn(entry.entries)
+    const steps = new InlineSteps(this.#parts, this.#below(name))
+    this.#push({ name, kind: 'branch', entries: steps })
+    return fn(steps)
+  }
+
+  async waitFor(signal: string): Promise<JsonValue | undefined> {
+    const entry = this.#next(signal, 'wait')
+    if (entry === undefined) this.#push({ name: signal, kind: 'wait' })
+    return entry?.value as JsonValue | undefined
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const name = 'sleep'
+    if (this.#next(name, 'sleep') !== undefined) return
+    await delay(this.#parts.clock, ms, signal)
+    this.#push({ name, kind: 'sleep' })
+  }
+
+  now(): number {
+    return this.#once('now', () => this.#parts.clock.now())
+  }
+
+  id(): string {
+    return this.#once('id', () => this.#parts.ids.id())
+  }
+
+  /** The journal from here down, as JSON. */
+  snapshot(): StoredEntry[] {
+    const stored: StoredEntry[] = this.#entries.map((entry) => {
+      const value = encodeValue(entry.name, entry.value)
+      return {
+        name: entry.name,
+        kind: entry.kind,
+        ...(value === undefined ? {} : { value }),
+        ...(entry.error === undefined ? {} : { error: encodeError(entry.error.thrown) }),
+        ...(entry.entries === undefined ? {} : { entries: entry.entries.snapshot() }),
+      }
+    })
+    for (const [name, count] of this.#closed) stored.push({ name, kind: 'closed', value: count })
+    return stored
+  }
+
+  #once<Value>(kind: 'now' | 'id', make: () => Value): Value {
+    const entry = this.#next(kind, kind)
+    if (entry !== undefined) return entry.value as Value
+    const value = make()
+    this.#push({ name: kind, kind, value })
+    return value
+  }
+
+  /** The entry of the journal at this place, if the journal reaches so far; it must be the one that the code asks for. */
+  #next(name: string, kind: StoredEntry['kind']): LiveEntry | undefined {
+    const entry = this.#entries[this.#cursor]
+    if (entry === undefined) return undefined
+    if (entry.name !== name || entry.kind !== kind) {
+      throw new SluiceError('JOURNAL_MISMATCH', `The journal of run ${this.#parts.executionId} holds ${entry.kind} "${this.#below(entry.name)}" where the code asks for ${kind} "${this.#below(name)}". Nothing was run.`, {
+        hint: 'Resume with the agents, tools and settings of the time of the pause, or cancel the run.',
+        details: { executionId: this.#parts.executionId, recorded: this.#below(entry.name), asked: this.#below(name) },
+      })
+    }
+    this.#cursor++
+    return entry
+  }
+
+  #push(entry: LiveEntry): void {
+    this.#entries.push(entry)
+    this.#cursor = this.#entries.length
+  }
+
+  #below(name: string): string {
+    return this.path === '' ? name : `${this.path}/${name}`
+  }
+}

@@ -1,0 +1,107 @@
+import { HookFailedError, Land, Pause, Refusal, Veto, Wait } from '../errors/answers.js'
+import type { AnswerOrigin } from '../errors/answers.js'
+import { isPlainJson } from '../internal/json.js'
+import type { JsonObject } from '../internal/json.js'
+import { GATE_ANSWERS } from './hook-points.js'
+import type { GatePoint } from './hook-points.js'
+import type { GateAnswer } from './receipt.js'
+
+/** A gate that did not pass, as the loop sees it. `error` is always a fresh object of this run (CASE-27). */
+export type GateStop =
+  | { readonly answer: 'vetoed'; readonly error: Veto; readonly by: AnswerOrigin }
+  | { readonly answer: 'refused'; readonly error: Refusal; readonly by: AnswerOrigin }
+  | { readonly answer: 'paused'; readonly error: Pause; readonly by: AnswerOrigin }
+  | { readonly answer: 'waited'; readonly error: Wait; readonly by: AnswerOrigin }
+  | { readonly answer: 'landed'; readonly error: Land; readonly by: AnswerOrigin }
+  | { readonly answer: 'failed' | 'timed_out'; readonly error: HookFailedError; readonly by: AnswerOrigin }
+  | { readonly answer: 'aborted'; readonly error: undefined; readonly by: AnswerOrigin }
+
+/** Stands for a value that a gate returned instead of settling with `undefined`. */
+export class ReturnedValue {
+  readonly value: unknown
+
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+/** Tells what a thrown value means at this point. Reading it may run foreign code; whatever that throws is a failure too. */
+export function readAnswer(point: GatePoint, by: AnswerOrigin, thrown: unknown): GateStop {
+  if (thrown instanceof ReturnedValue) {
+    const message = `Plugin "${by.plugin}" returned ${show(thrown.value)} from ${point}. A gate passes by returning nothing; to stop, throw a Veto.`
+    return { answer: 'failed', by, error: new HookFailedError(by, 'returned_value', message, thrown.value) }
+  }
+  try {
+    const stop = readKnown(point, by, thrown)
+    if (stop !== undefined) return stop
+  } catch {
+    // an accessor of the thrown value failed: it is no answer
+  }
+  const message = `Plugin "${by.plugin}" failed in ${point}: ${show(thrown)}. A gate that fails stops the run.`
+  return { answer: 'failed', by, error: new HookFailedError(by, 'threw', message, thrown) }
+}
+
+function readKnown(point: GatePoint, by: AnswerOrigin, thrown: unknown): GateStop | undefined {
+  const allowed: readonly string[] = GATE_ANSWERS[point]
+  if (Veto.isInstance(thrown)) {
+    const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
+    return { answer: 'vetoed', by, error: new Veto(text(thrown.code, 'VETO'), text(thrown.message, 'Stopped.'), details, { by, cause: thrown }) }
+  }
+  if (Refusal.isInstance(thrown)) {
+    if (!allowed.includes('Refusal') || typeof thrown.text !== 'string') return wrong(point, by, 'Refusal', thrown)
+    return { answer: 'refused', by, error: new Refusal(text(thrown.code, 'REFUSED'), thrown.text) }
+  }
+  if (Pause.isInstance(thrown)) {
+    const expiresAt = thrown.expiresAt
+    if (!allowed.includes('Pause') || (expiresAt !== undefined && !Number.isFinite(expiresAt))) return wrong(point, by, 'Pause', thrown)
+    const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
+    return {
+      answer: 'paused', by,
+      error: new Pause(text(thrown.code, 'PAUSED'), { ...(expiresAt === undefined ? {} : { expiresAt }), ...(details === undefined ? {} : { details }) }),
+    }
+  }
+  if (Wait.isInstance(thrown)) {
+    if (!allowed.includes('Wait') || !(Number.isFinite(thrown.ms) && thrown.ms >= 0)) return wrong(point, by, 'Wait', thrown)
+    return { answer: 'waited', by, error: new Wait(text(thrown.code, 'WAIT'), thrown.ms) }
+  }
+  if (Land.isInstance(thrown)) {
+    const cap = thrown.maxOutputTokens
+    if (!allowed.includes('Land') || (cap !== undefined && !(Number.isInteger(cap) && cap > 0))) return wrong(point, by, 'Land', thrown)
+    return { answer: 'landed', by, error: new Land(text(thrown.code, 'LAND'), cap === undefined ? {} : { maxOutputTokens: cap }) }
+  }
+  return undefined
+}
+
+function wrong(point: GatePoint, by: AnswerOrigin, name: string, thrown: unknown): GateStop {
+  const message = `Plugin "${by.plugin}" answered ${name} at ${point}, which takes only ${GATE_ANSWERS[point].join(', ')} with sound values. The run is stopped.`
+  return { answer: 'failed', by, error: new HookFailedError(by, 'wrong_answer', message, thrown) }
+}
+
+/** A gate that missed its deadline. */
+export function timedOut(point: GatePoint, by: AnswerOrigin, timeoutMs: number): GateStop {
+  const message = `Plugin "${by.plugin}" did not answer in ${point} within ${timeoutMs} ms. A gate that cannot answer stays shut.`
+  return { answer: 'timed_out', by, error: new HookFailedError(by, 'timed_out', message, undefined) }
+}
+
+/** The code of a stop, for its receipt. */
+export function stopCode(stop: GateStop): string | undefined {
+  return stop.error?.code
+}
+
+/** What a shadowed gate's stop is recorded as. */
+export const SHADOW_ANSWER: GateAnswer = 'would_veto'
+
+function text(value: unknown, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? value : fallback
+}
+
+function show(value: unknown): string {
+  try {
+    if (value instanceof Error) return `${value.name}: ${value.message}`.slice(0, 300)
+    if (typeof value === 'string') return JSON.stringify(value.slice(0, 200))
+    if (value === null || typeof value !== 'object') return String(value)
+    return 'an object'
+  } catch {
+    return 'something that cannot be shown'
+  }
+}

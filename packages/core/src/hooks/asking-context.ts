@@ -1,0 +1,91 @@
+import type { Label } from '../messages/label.js'
+import type { GateReceipt } from './receipt.js'
+
+/** What an asking keeps behind its context: the signal is made when first read, the answers are shown to stage `record` only. */
+export class AskingState {
+  controller: AbortController | undefined
+  ended = false
+  answers: readonly GateReceipt[] | undefined
+  reason: unknown
+
+  /** Fires the signal, now or when it is first read. */
+  end(reason: unknown): void {
+    this.ended = true
+    this.reason = reason
+    this.controller?.abort(reason)
+  }
+
+  signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.ended) this.controller.abort(this.reason)
+    }
+    return this.controller.signal
+  }
+}
+
+/** Facts about an effect that every context repeats. */
+export interface EffectFacts {
+  readonly effectId: string
+  readonly attempt: number
+  readonly executionId: string | null
+  readonly rootExecutionId: string
+  readonly parentExecutionId: string | null
+  readonly requestId: string | null
+  readonly depth: number
+  readonly tenant: string | null
+  readonly labels: readonly Label[]
+  readonly agentId: string | null
+  readonly agentCode: string | null
+  readonly createdBy: string | null
+  readonly sessionId: string | null
+  readonly appId: string | null
+}
+
+/**
+ * The common part of what a gate or a closing observer is told. Subclasses add their fields and freeze the object; the
+ * accessors stay alive on a frozen object because what they read is private.
+ */
+export class AskingContext {
+  readonly effectId: string
+  readonly attempt: number
+  readonly executionId: string | null
+  readonly rootExecutionId: string
+  readonly parentExecutionId: string | null
+  readonly requestId: string | null
+  readonly depth: number
+  readonly tenant: string | null
+  readonly labels: readonly Label[]
+  readonly agentId: string | null
+  readonly agentCode: string | null
+  readonly createdBy: string | null
+  readonly sessionId: string | null
+  readonly appId: string | null
+  readonly #state: AskingState
+
+  constructor(facts: EffectFacts, state: AskingState) {
+    this.effectId = facts.effectId
+    this.attempt = facts.attempt
+    this.executionId = facts.executionId
+    this.rootExecutionId = facts.rootExecutionId
+    this.parentExecutionId = facts.parentExecutionId
+    this.requestId = facts.requestId
+    this.depth = facts.depth
+    this.tenant = facts.tenant
+    this.labels = facts.labels
+    this.agentId = facts.agentId
+    this.agentCode = facts.agentCode
+    this.createdBy = facts.createdBy
+    this.sessionId = facts.sessionId
+    this.appId = facts.appId
+    this.#state = state
+  }
+
+  get signal(): AbortSignal {
+    return this.#state.signal()
+  }
+
+  get answers(): readonly GateReceipt[] | undefined {
+    return this.#state.answers
+  }
+}

@@ -1,0 +1,66 @@
+import { isThenable } from '../internal/json.js'
+import type { PromptContext } from './hook-points.js'
+import type { CompiledTap } from './hook-set.js'
+import { noteObserverError } from './observe.js'
+import type { ObserveControl } from './observe.js'
+
+const LATE: unique symbol = Symbol('late')
+
+/**
+ * The chain of `augmentSystemPrompt`: taps one after another, each with the prompt of the last and a deadline of its own.
+ * A tap that throws, is late or gives anything but text or `undefined` changes nothing; the chain can never fail a run.
+ */
+export async function augmentPrompt(
+  control: ObserveControl,
+  taps: readonly CompiledTap[],
+  prompt: string | undefined,
+  context: Omit<PromptContext, 'signal'>,
+): Promise<string | undefined> {
+  let current = prompt
+  for (const tap of taps) {
+    const controller = new AbortController()
+    const frozen: PromptContext = Object.freeze({ ...context, signal: controller.signal })
+    try {
+      const next = await withDeadline(control, tap, call(tap, current, frozen), () => controller.abort())
+      if (next === LATE) continue
+      if (typeof next === 'string') current = next
+      else if (next !== undefined) throw new TypeError(`augmentSystemPrompt of "${tap.plugin}" returned ${typeof next}; it takes a string or nothing`)
+    } catch (error) {
+      noteObserverError(control, tap.plugin, tap.point, error)
+    }
+  }
+  return current
+}
+
+function call(tap: CompiledTap, prompt: string | undefined, context: PromptContext): unknown {
+  if (tap.kind !== 'tapAsync') return (tap.fn as (prompt: string | undefined, context: PromptContext) => unknown)(prompt, context)
+  return new Promise((resolve, reject) => {
+    const callback = (error?: unknown, next?: unknown): void => {
+      if (error !== null && error !== undefined) reject(error as Error)
+      else resolve(next)
+    }
+    const returned = (tap.fn as (prompt: string | undefined, context: PromptContext, callback: (error?: unknown, next?: unknown) => void) => unknown)(prompt, context, callback)
+    if (isThenable(returned)) returned.then(undefined, reject)
+  })
+}
+
+function withDeadline(control: ObserveControl, tap: CompiledTap, returned: unknown, abort: () => void): unknown {
+  if (!isThenable(returned)) return returned
+  return new Promise((resolve, reject) => {
+    const deadline = control.deadlines.add(tap.timeoutMs, control.clock.monotonic(), () => {
+      control.health.late += 1
+      abort()
+      resolve(LATE)
+    })
+    Promise.resolve(returned).then(
+      (value) => {
+        control.deadlines.remove(deadline)
+        resolve(value)
+      },
+      (error: unknown) => {
+        control.deadlines.remove(deadline)
+        reject(error as Error)
+      },
+    )
+  })
+}
