@@ -1,6 +1,7 @@
 import { Faults } from '../errors/faults.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { isPlainObject } from '../internal/json.js'
+import { isPlainText, isWellFormed, reachesPrototype } from './text-rules.js'
 
 /** Who starts a run: an anonymous visitor, a logged-in user, or a job or direct call (S-15). */
 export type Audience = 'public' | 'authenticated' | 'db'
@@ -50,8 +51,6 @@ const AUDIENCES: readonly unknown[] = ['public', 'authenticated', 'db']
 const MAX_TEXT = 1000
 const MAX_METADATA_TEXT = 16_384
 const MAX_METADATA_DEPTH = 16
-const REACHES_PROTOTYPE: readonly string[] = ['__proto__', 'constructor', 'prototype']
-const CONTROL = /[\x00-\x1f\x7f]/
 
 /**
  * Checks a caller and returns a frozen copy that later changes of the original do not reach.
@@ -103,8 +102,7 @@ function readText(key: string, value: unknown, next: Record<string, unknown>, fa
   if (typeof value !== 'string') faults.add(key, `must be text, not ${kindOf(value)}`)
   else if (value === '') faults.add(key, 'must not be empty; leave it out where it is not known')
   else if (value.length > MAX_TEXT) faults.add(key, `has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
-  else if (CONTROL.test(value) || /\p{Surrogate}/u.test(value))
-    faults.add(key, 'must not hold control characters or unpaired surrogates')
+  else if (!isPlainText(value)) faults.add(key, 'must not hold control characters or unpaired surrogates')
   else next[key] = value
 }
 
@@ -129,7 +127,7 @@ function copyJson(value: unknown, path: string, depth: number, room: { text: num
     if (Number.isFinite(value)) return value
   } else if (typeof value === 'string') {
     room.text -= value.length
-    if (!/\p{Surrogate}/u.test(value)) return value
+    if (isWellFormed(value)) return value
   } else if (depth > 0 && Array.isArray(value)) {
     room.text -= value.length
     return Object.freeze(Array.from(value, (item, at) => copyJson(item, `${path}.${at}`, depth - 1, room, faults)))
@@ -150,7 +148,7 @@ function copyObject(
   const copy: Record<string, JsonValue> = {}
   for (const key of Object.keys(value)) {
     room.text -= key.length
-    if (REACHES_PROTOTYPE.includes(key)) faults.add(`${path}.${key}`, 'is not allowed as a key')
+    if (reachesPrototype(key) || !isWellFormed(key)) faults.add(`${path}.${key}`, 'is not allowed as a key')
     else if (value[key] !== undefined) copy[key] = copyJson(value[key], `${path}.${key}`, depth - 1, room, faults)
   }
   return Object.freeze(copy)

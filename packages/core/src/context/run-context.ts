@@ -1,7 +1,9 @@
 import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import { boundText } from '../internal/bounded-text.js'
 import { escapeControl } from '../internal/escape-text.js'
 import { isPlainObject } from '../internal/json.js'
+import { isPlainText, isWellFormed, reachesPrototype } from './text-rules.js'
 
 /** A value that a caller may bind. */
 export type RunContextValue = string | number | boolean
@@ -20,9 +22,6 @@ export const RUN_CONTEXT_BOUNDS = Object.freeze({ keys: 100, keyLength: 200, tex
 
 /** The context of a run to which nothing is bound. */
 export const EMPTY_RUN_CONTEXT: RunContext = Object.freeze(Object.create(null) as Record<string, RunContextValue>)
-
-const REACHES_PROTOTYPE: readonly string[] = ['__proto__', 'constructor', 'prototype']
-const CONTROL = /[\x00-\x1f\x7f]/
 
 /**
  * The effective context: what is bound, and the keys that `offered` adds. A key keeps its value for ever: the same value
@@ -75,7 +74,10 @@ export function requireRunContext(context: RunContext, required: readonly string
   throw new SluiceError(
     'RUN_CONTEXT_MISSING',
     `Agent '${escapeControl(agentCode, 200)}' requires ${names} in the run context, which ${missing.length === 1 ? 'is' : 'are'} not bound.`,
-    { details: { agentCode, missing }, hint: 'Give it in `runContext` of the call, or bind it in an earlier turn of the session.' },
+    {
+      details: { agentCode, missing },
+      hint: 'Give it in `runContext` of the call, or bind it in an earlier turn of the session.',
+    },
   )
 }
 
@@ -105,9 +107,8 @@ function readOffered(offered: OfferedRunContext): [string, RunContextValue][] {
 
 function checkKey(key: string, faults: Faults): boolean {
   if (key.length > RUN_CONTEXT_BOUNDS.keyLength) throw tooLarge('keyLength', key.length, RUN_CONTEXT_BOUNDS.keyLength)
-  if (REACHES_PROTOTYPE.includes(key)) faults.add(key, 'is not allowed as a key')
-  else if (key === '' || CONTROL.test(key) || /\p{Surrogate}/u.test(key))
-    faults.add(key, 'is not allowed as a key: it must be text without control characters')
+  if (reachesPrototype(key)) faults.add(key, 'is not allowed as a key')
+  else if (!isPlainText(key)) faults.add(key, 'is not allowed as a key: it must be text without control characters')
   else return true
   return false
 }
@@ -116,11 +117,15 @@ function checkValue(key: string, value: unknown, faults: Faults): value is RunCo
   if (value === null || value === undefined) return false
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return true
   if (typeof value !== 'string') {
-    const kind = Array.isArray(value) ? 'an array' : typeof value === 'number' ? String(value) : `a value of type ${typeof value}`
+    const kind = Array.isArray(value)
+      ? 'an array'
+      : typeof value === 'number'
+        ? String(value)
+        : `a value of type ${typeof value}`
     faults.add(key, `must be text, a finite number or a boolean, not ${kind}`)
   } else if (value.length > RUN_CONTEXT_BOUNDS.textLength) {
     throw tooLarge('textLength', value.length, RUN_CONTEXT_BOUNDS.textLength)
-  } else if (/\p{Surrogate}/u.test(value)) {
+  } else if (!isWellFormed(value)) {
     faults.add(key, 'must not hold unpaired surrogates')
   } else {
     return true
@@ -151,5 +156,5 @@ function show(value: RunContextValue): string {
 }
 
 function cut(value: RunContextValue): RunContextValue {
-  return typeof value === 'string' ? value.slice(0, 200) : value
+  return typeof value === 'string' ? boundText(value, 200).text : value
 }

@@ -1,0 +1,35 @@
+import { escapeControl } from '../internal/escape-text.js'
+import type { ErrorCode } from './error-codes.js'
+import { SluiceError } from './sluice-error.js'
+
+const MAX_LISTED = 20
+
+/** The faults of one configuration, gathered so that all of them are told at once. */
+export class Faults {
+  readonly #found: string[] = []
+
+  /** Notes one fault. `place` is the path or key (shown escaped and bounded), `text` says what is wrong and what fits. */
+  add(place: string, text: string): void {
+    this.#found.push(`${escapeControl(place, 120)}: ${text}`)
+  }
+
+  get list(): readonly string[] {
+    return this.#found
+  }
+
+  /** Throws where a fault was noted: one line per fault below `what`, and all of them in `details.faults`. */
+  throwIfAny(what: string, options: { readonly code?: ErrorCode; readonly reason?: string } = {}): void {
+    if (this.#found.length === 0) return
+    const listed = this.#found.slice(0, MAX_LISTED)
+    const more = this.#found.length - listed.length
+    const lines = more > 0 ? [...listed, `and ${more} more`] : listed
+    throw new SluiceError(
+      options.code ?? 'INVALID_CONFIG',
+      `${what}:\n${lines.map((line) => `- ${line}`).join('\n')}`,
+      {
+        details: { faults: listed, count: this.#found.length },
+        ...(options.reason === undefined ? {} : { reason: options.reason }),
+      },
+    )
+  }
+}
