@@ -1,0 +1,174 @@
+import { Faults } from '../errors/faults.js'
+import type { ToolInfo } from '../hooks/hook-points.js'
+import { digest } from '../internal/digest.js'
+import { escapeControl } from '../internal/escape-text.js'
+import type { MaybePromise } from '../internal/json.js'
+import { checkCommonOptions, checkUnknownKeys, optionsRecord, sourceLabels } from './check-tool.js'
+import { checkInputSchema } from './check-input-schema.js'
+import { validatorOf } from './compile-validator.js'
+import type { SchemaOutput, SchemaSource } from './schema.js'
+import { convertSchema } from './schema.js'
+import type {
+  ToolContext,
+  ToolCost,
+  ToolDefinition,
+  ToolEffect,
+  ToolOffer,
+  ToolRepeat,
+  ToolResources,
+} from './tool-definition.js'
+
+const TOOL: unique symbol = Symbol.for('sluice.tool') as never
+
+interface ToolOptionsBase<Source extends SchemaSource, Resources> {
+  /** Letters, digits, `_` and `-`, 1 to 64 characters. */
+  readonly code: string
+  /** What the model reads to decide when to call it. */
+  readonly description: string
+  /** Schema of the arguments, which are always one object. */
+  readonly input: Source
+  /** Default `send`. */
+  readonly effect?: ToolEffect
+  /** Default `safe` for `read`, else `never`. */
+  readonly repeat?: ToolRepeat
+  /** Default false. */
+  readonly untrusted?: boolean
+  readonly cost?: ToolCost
+  /** Milliseconds. Default: as long as the run. */
+  readonly timeoutMs?: number
+  readonly tags?: readonly string[]
+  readonly requiresContext?: readonly string[]
+  authorize?(args: SchemaOutput<Source>, tool: ToolContext<Resources>): MaybePromise<void>
+}
+
+/** What {@link defineTool} takes: either a `handler`, or the code of an `agent` that the framework runs in its place. */
+export type ToolOptions<Source extends SchemaSource = SchemaSource, Resources = ToolResources> = ToolOptionsBase<
+  Source,
+  Resources
+> &
+  (
+    | {
+        /** Returns text or JSON data, or what `refuse` made; `null` and `undefined` are faults. */
+        handler(args: SchemaOutput<Source>, tool: ToolContext<Resources>): MaybePromise<unknown>
+        readonly agent?: undefined
+      }
+    | { readonly agent: string; readonly handler?: undefined }
+  )
+
+const KEYS: readonly string[] = [
+  ...['code', 'description', 'input', 'effect', 'repeat', 'untrusted', 'cost', 'timeoutMs', 'tags', 'requiresContext'],
+  ...['authorize', 'handler', 'agent'],
+]
+
+/**
+ * Defines a tool. The arguments of `handler` have the types that the schema promises; annotate its second parameter as
+ * `ToolContext<MyResources>` to type `resources`. The result is frozen, and the schema has been converted.
+ *
+ * @example
+ * const approve = defineTool({ code: 'ap_approve_invoice', description: 'Approves one invoice.', effect: 'write',
+ *   input: z.object({ invoice: z.string() }), handler: ({ invoice }, tool) => approveInvoice(tool.resources.tx, invoice) })
+ *
+ * @throws INVALID_CONFIG (`reason` `tool.definition`) with all faults of the definition at once
+ */
+export function defineTool<Source extends SchemaSource, Resources = ToolResources>(
+  options: ToolOptions<Source, Resources>,
+): ToolDefinition<SchemaOutput<Source>> {
+  const faults = new Faults()
+  const given = optionsRecord(options, 'defineTool')
+  checkUnknownKeys(given, KEYS, faults)
+  checkCommonOptions(given, faults)
+  checkRunOptions(given, faults)
+  const converted = convertSchema(options.input)
+  for (const fault of converted.faults) faults.add(`input${fault.path}`, fault.message)
+  if (converted.faults.length === 0) checkInputSchema(converted.jsonSchema, faults)
+  faults.throwIfAny(`Tool '${escapeControl(String(options.code), 80)}' is not acceptable`, {
+    reason: 'tool.definition',
+  })
+  return build(options, validatorOf(options.input, converted.jsonSchema))
+}
+
+/** True for what {@link defineTool} made, also in another copy of the package. */
+export function isToolDefinition(value: unknown): value is ToolDefinition {
+  return value !== null && typeof value === 'object' && Object.hasOwn(value, TOOL)
+}
+
+function build<Source extends SchemaSource, Resources>(
+  options: ToolOptions<Source, Resources>,
+  input: ToolDefinition<SchemaOutput<Source>>['input'],
+): ToolDefinition<SchemaOutput<Source>> {
+  const { code, description } = options
+  const effect = options.effect ?? 'send'
+  const cost = options.cost === undefined ? null : Object.freeze({ usd: options.cost.usd })
+  const agent = options.agent ?? null
+  const untrusted = options.untrusted ?? false
+  let offered: ToolOffer | undefined
+  let definitionDigest: string | undefined
+  let info: ToolInfo | undefined
+  const digestOnce = () => {
+    definitionDigest ??= digest({ code, description, schema: input.jsonSchema, effect, agent })
+    return definitionDigest
+  }
+  const tool: ToolDefinition<SchemaOutput<Source>> = {
+    kind: 'tool',
+    code,
+    description,
+    effect,
+    repeat: options.repeat ?? (effect === 'read' ? 'safe' : 'never'),
+    untrusted,
+    cost,
+    timeoutMs: options.timeoutMs ?? null,
+    tags: Object.freeze([...(options.tags ?? [])]),
+    requiresContext: Object.freeze([...(options.requiresContext ?? [])]),
+    agent,
+    input,
+    labels: sourceLabels('tool', code, untrusted),
+    get offered() {
+      offered ??= Object.freeze({ name: code, description, inputSchema: input.jsonSchema })
+      return offered
+    },
+    get definitionDigest() {
+      return digestOnce()
+    },
+    get info() {
+      info ??= Object.freeze({ effect, untrusted, cost, definitionDigest: digestOnce(), agent })
+      return info
+    },
+    ...functionsOf(options),
+  }
+  Object.defineProperty(tool, TOOL, { value: true })
+  return Object.freeze(tool)
+}
+
+/** What a handler asks of `resources` is between it and the caller of `execute`: beyond this point they are any resources. */
+function functionsOf<Source extends SchemaSource, Resources>(
+  options: ToolOptions<Source, Resources>,
+): Pick<ToolDefinition<SchemaOutput<Source>>, 'authorize' | 'handler'> {
+  const { authorize, handler } = options as unknown as ToolOptions<Source>
+  return {
+    ...(authorize === undefined ? {} : { authorize }),
+    ...(handler === undefined ? {} : { handler }),
+  }
+}
+
+function checkRunOptions(options: Readonly<Record<string, unknown>>, faults: Faults): void {
+  const { description, repeat, tags, requiresContext, handler, agent, authorize, timeoutMs } = options
+  if (description === undefined)
+    faults.add('description', 'is missing: the model reads it to decide when to call the tool')
+  if (repeat !== undefined && repeat !== 'safe' && repeat !== 'by-key' && repeat !== 'never')
+    faults.add('repeat', "must be 'safe', 'by-key' or 'never'")
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && Number.isFinite(timeoutMs) && timeoutMs > 0))
+    faults.add('timeoutMs', 'must be a finite number of milliseconds above 0')
+  if (tags !== undefined && !isListOfNames(tags)) faults.add('tags', 'must be a list of texts')
+  if (requiresContext !== undefined && !isListOfNames(requiresContext))
+    faults.add('requiresContext', 'must be a list of keys of the run context')
+  if (authorize !== undefined && typeof authorize !== 'function') faults.add('authorize', 'must be a function')
+  if ((handler === undefined) === (agent === undefined))
+    faults.add('handler', 'give either a handler or the code of an agent, not both and not neither')
+  else if (handler !== undefined && typeof handler !== 'function') faults.add('handler', 'must be a function')
+  else if (agent !== undefined && (typeof agent !== 'string' || agent === ''))
+    faults.add('agent', 'must be the code of an agent')
+}
+
+function isListOfNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')
+}
