@@ -1,1 +1,41 @@
-export {}
+// fakes: time, ids, logs
+export type { CapturedLogger, LogLevel, LogLine } from './captured-logger.js'
+export { capturedLogger } from './captured-logger.js'
+export type { TestkitErrorCode, TestkitErrorRow } from './error-codes.js'
+export { TESTKIT_ERROR_CODES } from './error-codes.js'
+export { fakeIds } from './fake-ids.js'
+export type { Deferred } from './time/deferred.js'
+export { deferred } from './time/deferred.js'
+export { drain } from './time/drain.js'
+export type { FakeClock, FakeClockOptions } from './time/fake-clock.js'
+export { fakeClock } from './time/fake-clock.js'
+export type { Latch } from './time/latch.js'
+export { latch } from './time/latch.js'
+// scripted models
+export type { EmulatedProtocol, ProviderRow } from './script/provider-rows.js'
+export { PROVIDER_ROWS } from './script/provider-rows.js'
+export type { ReplyBuilder } from './script/reply.js'
+export { reply } from './script/reply.js'
+export type { Script, ScriptRule, UserPattern } from './script/script.js'
+export { lastUserText, on } from './script/script.js'
+export type { ScriptStep, StepCall, StepFunction } from './script/script-step.js'
+export { hang, held, providerError, rawReply, repeat, throwing } from './script/script-step.js'
+export type { ScriptedCall, ScriptedProvider, ScriptedProviderOptions } from './script/scripted-provider.js'
+export { scriptedProvider } from './script/scripted-provider.js'
+export type {
+  ReplyExtras,
+  ScriptedPart,
+  ScriptedReply,
+  ScriptedToolCall,
+  StreamShape,
+} from './script/scripted-reply.js'
+export { SCRIPTED_USAGE } from './script/scripted-reply.js'
+// fixtures on the wire
+export type { Exchange, Fixture, FixtureEvent, FixtureRequest, FixtureResponse } from './replay/fixture.js'
+export type { FixtureName, FixtureProtocol, FixtureSituation, FixtureSource } from './replay/load-fixture.js'
+export { FIXTURE_PROTOCOLS, FIXTURE_SITUATIONS, loadFixture } from './replay/load-fixture.js'
+export type { Replay, ReplayOptions } from './replay/replay.js'
+export { replay } from './replay/replay.js'
+export type { MatchOptions, ReplayedRequest } from './replay/replay-router.js'
+export type { ReplayServer } from './replay/replay-server.js'
+export { createReplayServer } from './replay/replay-server.js'
