@@ -43,7 +43,17 @@ export interface EnvironmentFields {
 }
 
 export type ExecutionStatus = 'running' | 'paused' | 'completed' | 'failed' | 'timeout' | 'aborted'
-export type FailureKind = 'veto' | 'hook' | 'limit' | 'provider' | 'tool' | 'input' | 'store' | 'aborted' | 'timeout' | 'crashed'
+export type FailureKind =
+  | 'veto'
+  | 'hook'
+  | 'limit'
+  | 'provider'
+  | 'tool'
+  | 'input'
+  | 'store'
+  | 'aborted'
+  | 'timeout'
+  | 'crashed'
 
 /** One gate plugin of the set under which a run started. */
 export interface PluginStamp {
@@ -78,7 +88,12 @@ export interface ExecutionRecord extends EnvironmentFields {
   readonly usage: Usage
   readonly runContext: Readonly<Record<string, string | number | boolean>>
   readonly labels: readonly Label[]
-  readonly error: { readonly code: string | null; readonly message: string; readonly name: string; readonly details: JsonObject | null } | null
+  readonly error: {
+    readonly code: string | null
+    readonly message: string
+    readonly name: string
+    readonly details: JsonObject | null
+  } | null
   readonly failureKind: FailureKind | null
   readonly finishReason: string | null
   readonly plugins: readonly PluginStamp[]
@@ -107,7 +122,12 @@ export interface PendingRecord {
   readonly code: string
   readonly details: JsonObject | null
   readonly expiresAt: number | null
-  readonly decision: { readonly decision: 'approve' | 'deny'; readonly by: string; readonly note: string | null; readonly at: number } | null
+  readonly decision: {
+    readonly decision: 'approve' | 'deny'
+    readonly by: string
+    readonly note: string | null
+    readonly at: number
+  } | null
 }
 
 /** Header of a session (S-25, S-26). */
@@ -176,4 +196,3 @@ export interface ToolErrorRecord {
   readonly tenant: string | null
   readonly at: number
 }
-

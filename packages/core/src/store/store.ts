@@ -1,5 +1,13 @@
 import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
-import type { DefinitionRecord, ExecutionRecord, ExecutionStatus, MessageRecord, NewMessageRecord, SessionRecord, ToolErrorRecord } from './records.js'
+import type {
+  DefinitionRecord,
+  ExecutionRecord,
+  ExecutionStatus,
+  MessageRecord,
+  NewMessageRecord,
+  SessionRecord,
+  ToolErrorRecord,
+} from './records.js'
 
 /** One page of a list. `next` is given back as `after` for the page behind it; `null` on the last one. */
 export interface Page<Item> {
@@ -31,7 +39,10 @@ export interface Documents {
   /** True where there was one. */
   delete(key: DocumentKey, call?: StoreCall): Promise<boolean>
   /** Documents whose key begins with `prefix` (whole strings), in key order. */
-  list(prefix: DocumentKey, page?: PageRequest & StoreCall): Promise<Page<{ readonly key: DocumentKey; readonly value: JsonValue }>>
+  list(
+    prefix: DocumentKey,
+    page?: PageRequest & StoreCall,
+  ): Promise<Page<{ readonly key: DocumentKey; readonly value: JsonValue }>>
   /**
    * Reads all keys at one point and writes all results or none, isolated from every other `transact` that shares a key.
    * `change` is synchronous and pure and may be called again; a promise as its result is refused with `STORE_CALLBACK`.
@@ -40,11 +51,18 @@ export interface Documents {
    */
   transact<Result>(
     keys: readonly DocumentKey[],
-    change: (current: readonly (JsonValue | undefined)[], at: number) => { readonly next: readonly (JsonValue | undefined)[]; readonly result: Result },
+    change: (
+      current: readonly (JsonValue | undefined)[],
+      at: number,
+    ) => { readonly next: readonly (JsonValue | undefined)[]; readonly result: Result },
     call?: StoreCall,
   ): Promise<Result>
   /** {@link Documents.transact} of one key. */
-  update(key: DocumentKey, change: (current: JsonValue | undefined, at: number) => JsonValue | undefined, call?: StoreCall): Promise<JsonValue | undefined>
+  update(
+    key: DocumentKey,
+    change: (current: JsonValue | undefined, at: number) => JsonValue | undefined,
+    call?: StoreCall,
+  ): Promise<JsonValue | undefined>
 }
 
 /** One entry of a log: `index` is its place in the stream, from 0, without gaps. */
@@ -60,9 +78,16 @@ export interface AppendLog {
    * Appends what `entries` returns in one atomic step; `tail` is the last entry so far. The callback is synchronous and pure
    * and may be called again. Returns the entries as they were appended.
    */
-  append(stream: string, entries: (tail: LogEntry | undefined, at: number) => readonly JsonValue[], call?: StoreCall): Promise<readonly LogEntry[]>
+  append(
+    stream: string,
+    entries: (tail: LogEntry | undefined, at: number) => readonly JsonValue[],
+    call?: StoreCall,
+  ): Promise<readonly LogEntry[]>
   /** Entries from `from` (an index) on, in order. */
-  read(stream: string, options?: { readonly from?: number; readonly limit?: number } & StoreCall): Promise<readonly LogEntry[]>
+  read(
+    stream: string,
+    options?: { readonly from?: number; readonly limit?: number } & StoreCall,
+  ): Promise<readonly LogEntry[]>
   tail(stream: string, call?: StoreCall): Promise<LogEntry | undefined>
   streams(call?: StoreCall): Promise<readonly string[]>
 }
@@ -104,7 +129,10 @@ export interface ExecutionRepository {
   /** Changes the given fields; `NOT_FOUND` where there is no such row. */
   update(id: string, change: Partial<ExecutionRecord>): Promise<void>
   /** Changes the row with `change`, or leaves it where that returns `undefined`; atomic. Returns the row as it then is. */
-  transition(id: string, change: (current: ExecutionRecord) => Partial<ExecutionRecord> | undefined): Promise<ExecutionRecord | undefined>
+  transition(
+    id: string,
+    change: (current: ExecutionRecord) => Partial<ExecutionRecord> | undefined,
+  ): Promise<ExecutionRecord | undefined>
   get(id: string): Promise<ExecutionRecord | undefined>
   list(filter?: ExecutionFilter): Promise<Page<ExecutionRecord>>
 }
@@ -119,13 +147,20 @@ export interface SessionFilter extends PageRequest {
 export interface SessionRepository {
   get(sessionId: string): Promise<SessionRecord | undefined>
   /** Atomic: writes what `change` returns for the current header (`undefined`: leaves it). Returns the header as it then is. */
-  update(sessionId: string, change: (current: SessionRecord | undefined) => SessionRecord | undefined): Promise<SessionRecord | undefined>
+  update(
+    sessionId: string,
+    change: (current: SessionRecord | undefined) => SessionRecord | undefined,
+  ): Promise<SessionRecord | undefined>
   list(filter?: SessionFilter): Promise<Page<SessionRecord>>
   /**
    * Takes the turn of this session for `holder`; waits in line when `wait` is true, else refuses with `SESSION_BUSY` while
    * another holds it. Returns what gives it back. `signal` ends the waiting with its reason.
    */
-  acquire(sessionId: string, holder: string, options: { readonly wait: boolean; readonly signal?: AbortSignal }): Promise<() => MaybePromise<void>>
+  acquire(
+    sessionId: string,
+    holder: string,
+    options: { readonly wait: boolean; readonly signal?: AbortSignal },
+  ): Promise<() => MaybePromise<void>>
 }
 
 /** The message log of sessions: append-only. */
@@ -133,7 +168,10 @@ export interface MessageRepository {
   /** Appends rows with the next numbers of the session, all or none; returns the number of rows of the session after it. */
   append(sessionId: string, rows: readonly NewMessageRecord[]): Promise<number>
   /** Rows in `seq` order. */
-  list(sessionId: string, options?: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly MessageRecord[]>
+  list(
+    sessionId: string,
+    options?: { readonly afterSeq?: number; readonly limit?: number },
+  ): Promise<readonly MessageRecord[]>
   count(sessionId: string): Promise<number>
 }
 
