@@ -46,3 +46,102 @@ export type {
   StreamPart,
 } from './providers/model-provider.js'
 export { splitModelReference } from './providers/model-provider.js'
+export type { Engine, Recorded, Steps, StoredEntry, StoredJournal } from './engine/engine.js'
+export { inlineEngine } from './engine/inline/inline-engine.js'
+export type { EventTypeName, RunEvent } from './events/run-event.js'
+export { EventType } from './events/run-event.js'
+export type { Audience, Caller } from './context/caller.js'
+export type { OfferedRunContext, RunContext } from './context/run-context.js'
+export type { ExecutionContext } from './context/execution-context.js'
+export { currentRequestId, getExecutionContext } from './context/execution-context.js'
+export { HookFailedError } from './errors/answers.js'
+export type { PluginList } from './hooks/apply-plugins.js'
+export type {
+  BenchAnswer,
+  BenchPlace,
+  GateInput,
+  HookBench,
+  HookBenchParts,
+  ObserverInput,
+} from './hooks/hook-bench.js'
+export { createHookBench } from './hooks/hook-bench.js'
+export type {
+  AfterExecutionContext,
+  AfterModelCallContext,
+  AfterToolCallContext,
+  BeforeExecutionContext,
+  BeforeModelCallContext,
+  BeforeToolCallContext,
+  CommonContext,
+  Decision,
+  ErrorSnapshot,
+  GateContexts,
+  GatePoint,
+  HookPoint,
+  HookPointRow,
+  HostedToolInfo,
+  InspectReplyContext,
+  InspectToolInputContext,
+  ObserverContexts,
+  ObserverPoint,
+  OnStopContext,
+  PromptContext,
+  ToolInfo,
+  WhileInFlightContext,
+} from './hooks/hook-points.js'
+export { GATE_ANSWERS, HOOK_POINTS } from './hooks/hook-points.js'
+export type {
+  GateHook,
+  Hooks,
+  NextPrompt,
+  ObserverHook,
+  PromptHook,
+  TapCallback,
+  TapOptions,
+} from './hooks/hook-types.js'
+export type {
+  AppliedResult,
+  PluginFactory,
+  PluginHost,
+  PluginInstance,
+  PluginSpec,
+  RunState,
+} from './hooks/plugin.js'
+export { definePlugin, HOOK_API, isPluginInstance, shadow } from './hooks/plugin.js'
+export type { Asking, EffectOutcome, GateAnswer, GateReceipt, Receipt, Sent } from './hooks/receipt.js'
+export { Stage } from './hooks/stage.js'
+export type { StandardSchemaV1 } from './hooks/standard-schema.js'
+export type {
+  AppendLog,
+  DefinitionRepository,
+  DocumentKey,
+  Documents,
+  ExecutionFilter,
+  ExecutionRepository,
+  JournalRepository,
+  LogEntry,
+  MessageRepository,
+  Page,
+  PageRequest,
+  ReceiptRepository,
+  SessionFilter,
+  SessionRepository,
+  Store,
+  StoreCall,
+  StoreTransaction,
+  ToolErrorRepository,
+} from './store/store.js'
+export type {
+  DefinitionRecord,
+  DefinitionStatus,
+  EnvironmentFields,
+  ExecutionRecord,
+  ExecutionStatus,
+  FailureKind,
+  MessageRecord,
+  NewMessageRecord,
+  PendingRecord,
+  PluginStamp,
+  SessionRecord,
+  ToolErrorRecord,
+} from './store/records.js'
