@@ -10,35 +10,35 @@ export function canonicalJson(value: JsonValue): string {
   return write(value, '$')
 }
 
-function write(value: unknown, path: string): string {
+function write(value: unknown, key: string): string {
   switch (typeof value) {
     case 'string':
       return JSON.stringify(value)
     case 'boolean':
       return value ? 'true' : 'false'
     case 'number':
-      if (!Number.isFinite(value)) throw notJson(path, String(value))
+      if (!Number.isFinite(value)) throw notJson(key, String(value))
       return JSON.stringify(value)
     case 'object':
       if (value === null) return 'null'
-      if (Array.isArray(value)) return writeArray(value, path)
-      if (isPlainObject(value)) return writeObject(value, path)
-      throw notJson(path, 'an object with a class of its own')
+      if (Array.isArray(value)) return writeArray(value, key)
+      if (isPlainObject(value)) return writeObject(value)
+      throw notJson(key, 'an object with a class of its own')
     default:
-      throw notJson(path, `a value of type ${typeof value}`)
+      throw notJson(key, `a value of type ${typeof value}`)
   }
 }
 
-function writeArray(items: readonly unknown[], path: string): string {
+function writeArray(items: readonly unknown[], key: string): string {
   let text = '['
   for (let index = 0; index < items.length; index++) {
     if (index > 0) text += ','
-    text += write(items[index], path)
+    text += write(items[index], key)
   }
   return `${text}]`
 }
 
-function writeObject(value: Record<string, unknown>, path: string): string {
+function writeObject(value: Record<string, unknown>): string {
   const keys = Object.keys(value)
   if (!isSorted(keys)) keys.sort()
   let text = ''

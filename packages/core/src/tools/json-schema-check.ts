@@ -13,7 +13,6 @@ const OPTIONS: Options = Object.freeze({
   validateFormats: false,
   allErrors: false,
   logger: false,
-  addUsedSchema: false,
 })
 
 /**

@@ -89,7 +89,8 @@ export function repeatedKey(text: string): string | undefined {
       const end = endOfString(text, index + 1)
       const keys = open.at(-1)
       if (keys !== undefined && text.charCodeAt(skipSpace(text, end + 1)) === COLON) {
-        const key = JSON.parse(text.slice(index, end + 1)) as string
+        const raw = text.slice(index + 1, end)
+        const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
         if (keys.has(key)) return key
         keys.add(key)
       }
