@@ -145,3 +145,5 @@ export type {
   SessionRecord,
   ToolErrorRecord,
 } from './store/records.js'
+export type { MemoryStoreOptions } from './store/memory/create-memory-store.js'
+export { createMemoryStore } from './store/memory/create-memory-store.js'
