@@ -15,7 +15,15 @@ export interface ExecutionContext {
 
 const EMPTY: Readonly<Record<string, never>> = Object.freeze({})
 const NOWHERE: ExecutionContext = Object.freeze({
-  agentId: null, agentCode: null, executionId: null, rootExecutionId: null, depth: 0, sessionId: null, requestId: null, createdBy: null, runContext: EMPTY,
+  agentId: null,
+  agentCode: null,
+  executionId: null,
+  rootExecutionId: null,
+  depth: 0,
+  sessionId: null,
+  requestId: null,
+  createdBy: null,
+  runContext: EMPTY,
 })
 
 /**
@@ -26,7 +34,8 @@ export function getExecutionContext(): ExecutionContext {
   const frame = currentFrame()
   if (frame === undefined) return NOWHERE
   const run = frame.run
-  if (run === undefined) return frame.requestId === undefined ? NOWHERE : Object.freeze({ ...NOWHERE, requestId: frame.requestId })
+  if (run === undefined)
+    return frame.requestId === undefined ? NOWHERE : Object.freeze({ ...NOWHERE, requestId: frame.requestId })
   return Object.freeze({
     agentId: run.agentId,
     agentCode: run.agentCode,

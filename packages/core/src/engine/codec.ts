@@ -14,10 +14,14 @@ export function encodeValue(name: string, value: unknown): JsonValue | undefined
   if (value === undefined) return undefined
   const plain = dropUndefined(value)
   if (!isPlainJson(plain, 200)) {
-    throw new SluiceError('STORE_VALUE_INVALID', `The result of step "${name}" is not plain JSON data, so it cannot be kept.`, {
-      hint: 'Return strings, finite numbers, booleans, null, arrays and plain objects.',
-      details: { step: name },
-    })
+    throw new SluiceError(
+      'STORE_VALUE_INVALID',
+      `The result of step "${name}" is not plain JSON data, so it cannot be kept.`,
+      {
+        hint: 'Return strings, finite numbers, booleans, null, arrays and plain objects.',
+        details: { step: name },
+      },
+    )
   }
   return plain
 }
@@ -28,23 +32,47 @@ function dropUndefined(value: unknown): unknown {
   if (!isPlainObject(value)) return value
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
-    if (value[key] !== undefined) Object.defineProperty(copy, key, { value: dropUndefined(value[key]), enumerable: true, writable: true, configurable: true })
+    if (value[key] !== undefined)
+      Object.defineProperty(copy, key, {
+        value: dropUndefined(value[key]),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
   }
   return copy
 }
 
 /** An error, or whatever was thrown, as JSON. */
 export function encodeError(error: unknown): JsonObject {
-  if (Veto.isInstance(error)) return { ...common('Veto', error), ...(error.by === undefined ? {} : { by: { plugin: error.by.plugin, point: error.by.point } }) }
+  if (Veto.isInstance(error))
+    return {
+      ...common('Veto', error),
+      ...(error.by === undefined ? {} : { by: { plugin: error.by.plugin, point: error.by.point } }),
+    }
   if (HookFailedError.isInstance(error)) {
-    return { ...common('HookFailedError', error), by: { plugin: error.by.plugin, point: error.by.point }, failure: error.failure, cause: causeOf(error) }
+    return {
+      ...common('HookFailedError', error),
+      by: { plugin: error.by.plugin, point: error.by.point },
+      failure: error.failure,
+      cause: causeOf(error),
+    }
   }
   if (Refusal.isInstance(error)) return { ...common('Refusal', error), text: error.text }
-  if (Pause.isInstance(error)) return { ...common('Pause', error), ...(error.expiresAt === undefined ? {} : { expiresAt: error.expiresAt }) }
+  if (Pause.isInstance(error))
+    return { ...common('Pause', error), ...(error.expiresAt === undefined ? {} : { expiresAt: error.expiresAt }) }
   if (Wait.isInstance(error)) return { ...common('Wait', error), ms: error.ms }
-  if (Land.isInstance(error)) return { ...common('Land', error), ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }) }
+  if (Land.isInstance(error))
+    return {
+      ...common('Land', error),
+      ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
+    }
   if (ProviderError.isInstance(error)) {
-    const json: Record<string, JsonValue> = { ...common('ProviderError', error), provider: error.provider, sent: error.sent }
+    const json: Record<string, JsonValue> = {
+      ...common('ProviderError', error),
+      provider: error.provider,
+      sent: error.sent,
+    }
     if (error.model !== undefined) json.model = error.model
     if (error.status !== undefined) json.status = error.status
     if (error.retryAfterMs !== undefined) json.retryAfterMs = error.retryAfterMs
@@ -88,17 +116,33 @@ export function decodeError(json: JsonValue): unknown {
   }
   switch (fields.kind) {
     case 'Veto':
-      return new Veto(code, message, details, fields.by === undefined ? undefined : { by: fields.by as unknown as AnswerOrigin })
+      return new Veto(
+        code,
+        message,
+        details,
+        fields.by === undefined ? undefined : { by: fields.by as unknown as AnswerOrigin },
+      )
     case 'HookFailedError':
-      return new HookFailedError(fields.by as unknown as AnswerOrigin, fields.failure as HookFailedError['failure'], message, fields.cause === null ? undefined : decodeError(fields.cause as JsonValue))
+      return new HookFailedError(
+        fields.by as unknown as AnswerOrigin,
+        fields.failure as HookFailedError['failure'],
+        message,
+        fields.cause === null ? undefined : decodeError(fields.cause as JsonValue),
+      )
     case 'Refusal':
       return new Refusal(code, String(fields.text))
     case 'Pause':
-      return new Pause(code, { ...(fields.expiresAt === undefined ? {} : { expiresAt: Number(fields.expiresAt) }), ...(details === undefined ? {} : { details }) })
+      return new Pause(code, {
+        ...(fields.expiresAt === undefined ? {} : { expiresAt: Number(fields.expiresAt) }),
+        ...(details === undefined ? {} : { details }),
+      })
     case 'Wait':
       return new Wait(code, Number(fields.ms))
     case 'Land':
-      return new Land(code, fields.maxOutputTokens === undefined ? {} : { maxOutputTokens: Number(fields.maxOutputTokens) })
+      return new Land(
+        code,
+        fields.maxOutputTokens === undefined ? {} : { maxOutputTokens: Number(fields.maxOutputTokens) },
+      )
     case 'ProviderError':
       return new ProviderError(code as ProviderErrorCode, message, {
         ...options,

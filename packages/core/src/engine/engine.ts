@@ -27,7 +27,10 @@ export type Recorded = 'nothing' | 'begun' | 'done'
 export interface Steps {
   /** Names from the root to here, joined by `/`; empty at the root. */
   readonly path: string
-  /** What the journal holds at the next position for an effect of this name; runs and records nothing. */
+  /**
+   * What the journal still holds for an effect of this name: its begin, or its result. For a branch: what it holds of the
+   * step `call` inside it. Runs and records nothing.
+   */
   recorded(name: string): Recorded
   /** Runs `fn` and records what it returned or threw; both must be JSON through the codec, where an error comes back as itself. */
   step<Value>(name: string, fn: () => MaybePromise<Value>): Promise<Value>
@@ -42,6 +45,8 @@ export interface Steps {
   close(name: string): MaybePromise<void>
   /** Runs `fn` with steps of its own below `name`; branches of one `Steps` may run side by side. */
   branch<Value>(name: string, fn: (steps: Steps) => Promise<Value>): Promise<Value>
+  /** The recorded result (or error) of the step `call` of a branch that the journal holds complete; nothing inside it is run. */
+  replay<Value>(name: string): Promise<Value>
   /** Waits for a value sent under `signal`; `undefined` after `timeoutMs`. The inline engine answers `undefined` at once. */
   waitFor(signal: string, timeoutMs?: number): Promise<JsonValue | undefined>
   /** Waits `ms` milliseconds of the injected clock; a replay does not wait. */

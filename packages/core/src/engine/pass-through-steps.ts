@@ -1,3 +1,4 @@
+import { SluiceError } from '../errors/sluice-error.js'
 import { delay } from '../internal/clock.js'
 import type { Clock } from '../internal/clock.js'
 import type { Ids } from '../internal/ids.js'
@@ -41,6 +42,10 @@ export class PassThroughSteps implements Steps {
 
   branch<Value>(name: string, fn: (steps: Steps) => Promise<Value>): Promise<Value> {
     return fn(new PassThroughSteps(this.path === '' ? name : `${this.path}/${name}`, this.#clock, this.#ids))
+  }
+
+  async replay<Value>(name: string): Promise<Value> {
+    throw new SluiceError('JOURNAL_MISMATCH', `There is no journal at ${this.path}, so "${name}" cannot be replayed.`)
   }
 
   async waitFor(): Promise<undefined> {

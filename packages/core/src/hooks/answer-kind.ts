@@ -3,7 +3,7 @@ import type { AnswerOrigin } from '../errors/answers.js'
 import { isPlainJson } from '../internal/json.js'
 import type { JsonObject } from '../internal/json.js'
 import { GATE_ANSWERS } from './hook-points.js'
-import type { GatePoint } from './hook-points.js'
+import type { AskPoint } from './hook-points.js'
 import type { GateAnswer } from './receipt.js'
 
 /** A gate that did not pass, as the loop sees it. `error` is always a fresh object of this run (CASE-27). */
@@ -26,7 +26,7 @@ export class ReturnedValue {
 }
 
 /** Tells what a thrown value means at this point. Reading it may run foreign code; whatever that throws is a failure too. */
-export function readAnswer(point: GatePoint, by: AnswerOrigin, thrown: unknown): GateStop {
+export function readAnswer(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop {
   if (thrown instanceof ReturnedValue) {
     const message = `Plugin "${by.plugin}" returned ${show(thrown.value)} from ${point}. A gate passes by returning nothing; to stop, throw a Veto.`
     return { answer: 'failed', by, error: new HookFailedError(by, 'returned_value', message, thrown.value) }
@@ -41,11 +41,15 @@ export function readAnswer(point: GatePoint, by: AnswerOrigin, thrown: unknown):
   return { answer: 'failed', by, error: new HookFailedError(by, 'threw', message, thrown) }
 }
 
-function readKnown(point: GatePoint, by: AnswerOrigin, thrown: unknown): GateStop | undefined {
+function readKnown(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop | undefined {
   const allowed: readonly string[] = GATE_ANSWERS[point]
   if (Veto.isInstance(thrown)) {
     const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
-    return { answer: 'vetoed', by, error: new Veto(text(thrown.code, 'VETO'), text(thrown.message, 'Stopped.'), details, { by, cause: thrown }) }
+    return {
+      answer: 'vetoed',
+      by,
+      error: new Veto(text(thrown.code, 'VETO'), text(thrown.message, 'Stopped.'), details, { by, cause: thrown }),
+    }
   }
   if (Refusal.isInstance(thrown)) {
     if (!allowed.includes('Refusal') || typeof thrown.text !== 'string') return wrong(point, by, 'Refusal', thrown)
@@ -53,32 +57,43 @@ function readKnown(point: GatePoint, by: AnswerOrigin, thrown: unknown): GateSto
   }
   if (Pause.isInstance(thrown)) {
     const expiresAt = thrown.expiresAt
-    if (!allowed.includes('Pause') || (expiresAt !== undefined && !Number.isFinite(expiresAt))) return wrong(point, by, 'Pause', thrown)
+    if (!allowed.includes('Pause') || (expiresAt !== undefined && !Number.isFinite(expiresAt)))
+      return wrong(point, by, 'Pause', thrown)
     const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
     return {
-      answer: 'paused', by,
-      error: new Pause(text(thrown.code, 'PAUSED'), { ...(expiresAt === undefined ? {} : { expiresAt }), ...(details === undefined ? {} : { details }) }),
+      answer: 'paused',
+      by,
+      error: new Pause(text(thrown.code, 'PAUSED'), {
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(details === undefined ? {} : { details }),
+      }),
     }
   }
   if (Wait.isInstance(thrown)) {
-    if (!allowed.includes('Wait') || !(Number.isFinite(thrown.ms) && thrown.ms >= 0)) return wrong(point, by, 'Wait', thrown)
+    if (!allowed.includes('Wait') || !(Number.isFinite(thrown.ms) && thrown.ms >= 0))
+      return wrong(point, by, 'Wait', thrown)
     return { answer: 'waited', by, error: new Wait(text(thrown.code, 'WAIT'), thrown.ms) }
   }
   if (Land.isInstance(thrown)) {
     const cap = thrown.maxOutputTokens
-    if (!allowed.includes('Land') || (cap !== undefined && !(Number.isInteger(cap) && cap > 0))) return wrong(point, by, 'Land', thrown)
-    return { answer: 'landed', by, error: new Land(text(thrown.code, 'LAND'), cap === undefined ? {} : { maxOutputTokens: cap }) }
+    if (!allowed.includes('Land') || (cap !== undefined && !(Number.isInteger(cap) && cap > 0)))
+      return wrong(point, by, 'Land', thrown)
+    return {
+      answer: 'landed',
+      by,
+      error: new Land(text(thrown.code, 'LAND'), cap === undefined ? {} : { maxOutputTokens: cap }),
+    }
   }
   return undefined
 }
 
-function wrong(point: GatePoint, by: AnswerOrigin, name: string, thrown: unknown): GateStop {
+function wrong(point: AskPoint, by: AnswerOrigin, name: string, thrown: unknown): GateStop {
   const message = `Plugin "${by.plugin}" answered ${name} at ${point}, which takes only ${GATE_ANSWERS[point].join(', ')} with sound values. The run is stopped.`
   return { answer: 'failed', by, error: new HookFailedError(by, 'wrong_answer', message, thrown) }
 }
 
 /** A gate that missed its deadline. */
-export function timedOut(point: GatePoint, by: AnswerOrigin, timeoutMs: number): GateStop {
+export function timedOut(point: AskPoint, by: AnswerOrigin, timeoutMs: number): GateStop {
   const message = `Plugin "${by.plugin}" did not answer in ${point} within ${timeoutMs} ms. A gate that cannot answer stays shut.`
   return { answer: 'timed_out', by, error: new HookFailedError(by, 'timed_out', message, undefined) }
 }

@@ -38,7 +38,9 @@ export async function applyPlugins(list: PluginList, origin: HooksOrigin, parts:
       const instance = checkInstance(entry)
       const key = keyOf(instance)
       if (keys.has(key)) {
-        throw new SluiceError('DUPLICATE_NAME', `Plugin "${key}" is in the list twice.`, { hint: 'Give each instance an id: plugin(options, { id }).' })
+        throw new SluiceError('DUPLICATE_NAME', `Plugin "${key}" is in the list twice.`, {
+          hint: 'Give each instance an id: plugin(options, { id }).',
+        })
       }
       keys.add(key)
       applied.push(await applyOne(instance, key, parts))
@@ -54,7 +56,8 @@ export async function applyPlugins(list: PluginList, origin: HooksOrigin, parts:
 }
 
 function buildSet(plugins: readonly AppliedPlugin[], origin: HooksOrigin): HookSet {
-  const at = (point: string): readonly CompiledTap[] => byStage(plugins.flatMap((plugin) => plugin.taps.filter((tap) => tap.point === point)))
+  const at = (point: string): readonly CompiledTap[] =>
+    byStage(plugins.flatMap((plugin) => plugin.taps.filter((tap) => tap.point === point)))
   const gates: Partial<Record<GatePoint, readonly CompiledTap[]>> = {}
   const observers: Partial<Record<ObserverPoint, readonly CompiledTap[]>> = {}
   for (const [point, row] of Object.entries(HOOK_POINTS)) {
@@ -74,7 +77,9 @@ function buildSet(plugins: readonly AppliedPlugin[], origin: HooksOrigin): HookS
 
 function* flatten(list: unknown): Generator<unknown> {
   if (!Array.isArray(list)) {
-    throw new SluiceError('HOOK_REGISTRATION', 'The plugins are not a list.', { hint: 'Give an array: plugins: [budget({...}), audit()].' })
+    throw new SluiceError('HOOK_REGISTRATION', 'The plugins are not a list.', {
+      hint: 'Give an array: plugins: [budget({...}), audit()].',
+    })
   }
   for (const entry of list as unknown[]) {
     if (Array.isArray(entry)) yield* flatten(entry)
@@ -84,14 +89,22 @@ function* flatten(list: unknown): Generator<unknown> {
 
 function checkInstance(entry: unknown): PluginInstance {
   if (typeof entry === 'function' && Object.hasOwn(entry, 'meta')) {
-    throw new SluiceError('HOOK_REGISTRATION', `The plugin factory "${(entry as unknown as { meta: { name?: string } }).meta.name ?? entry.name}" stands in the list itself.`, {
-      hint: 'Call it: plugins: [plugin()].',
-    })
+    throw new SluiceError(
+      'HOOK_REGISTRATION',
+      `The plugin factory "${(entry as unknown as { meta: { name?: string } }).meta.name ?? entry.name}" stands in the list itself.`,
+      {
+        hint: 'Call it: plugins: [plugin()].',
+      },
+    )
   }
   if (!isPluginInstance(entry)) {
-    throw new SluiceError('HOOK_REGISTRATION', `An entry of the plugins is ${entry === null ? 'null' : `a ${typeof entry}`}, not a plugin.`, {
-      hint: 'Make plugins with definePlugin; a promise of a plugin has to be awaited first.',
-    })
+    throw new SluiceError(
+      'HOOK_REGISTRATION',
+      `An entry of the plugins is ${entry === null ? 'null' : `a ${typeof entry}`}, not a plugin.`,
+      {
+        hint: 'Make plugins with definePlugin; a promise of a plugin has to be awaited first.',
+      },
+    )
   }
   const { spec } = entry
   if (typeof spec.name !== 'string' || !NAME.test(spec.name)) {
@@ -100,15 +113,24 @@ function checkInstance(entry: unknown): PluginInstance {
     })
   }
   if (entry.id !== undefined && !(typeof entry.id === 'string' && ID.test(entry.id))) {
-    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}" has the id ${JSON.stringify(entry.id)}.`, { hint: 'An id has 1 to 64 letters, digits, ".", "_" or "-".' })
+    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}" has the id ${JSON.stringify(entry.id)}.`, {
+      hint: 'An id has 1 to 64 letters, digits, ".", "_" or "-".',
+    })
   }
   if (spec.hookApi !== HOOK_API) {
     const version = spec.version === undefined ? '' : ` ${spec.version}`
-    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}"${version} speaks hookApi ${String(spec.hookApi)}; this core speaks ${HOOK_API}.`, {
-      hint: `Install a version of "${spec.name}" for hookApi ${HOOK_API}, or the @sluice/core that it was written for.`,
-    })
+    throw new SluiceError(
+      'HOOK_REGISTRATION',
+      `Plugin "${spec.name}"${version} speaks hookApi ${String(spec.hookApi)}; this core speaks ${HOOK_API}.`,
+      {
+        hint: `Install a version of "${spec.name}" for hookApi ${HOOK_API}, or the @sluice/core that it was written for.`,
+      },
+    )
   }
-  if (typeof spec.apply !== 'function') throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}" has no apply function.`, { hint: 'See definePlugin.' })
+  if (typeof spec.apply !== 'function')
+    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}" has no apply function.`, {
+      hint: 'See definePlugin.',
+    })
   return entry
 }
 
@@ -125,7 +147,10 @@ async function applyOne(instance: PluginInstance, key: string, parts: ApplyParts
     result = await instance.spec.apply(surface.hooks, createPluginHost(parts, key, options) as never)
   } catch (error) {
     if (SluiceError.isInstance(error)) throw error
-    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${key}" failed in apply: ${describeError(error)}`, { cause: error, hint: 'Mend the plugin, or take it out of the list.' })
+    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${key}" failed in apply: ${describeError(error)}`, {
+      cause: error,
+      hint: 'Mend the plugin, or take it out of the list.',
+    })
   } finally {
     surface.seal()
   }
@@ -133,7 +158,9 @@ async function applyOne(instance: PluginInstance, key: string, parts: ApplyParts
   try {
     const taps = surface.taps({ key, shadow: instance.shadow }, parts)
     if (taps.length === 0) {
-      throw new SluiceError('HOOK_REGISTRATION', `Plugin "${key}" taps no hook point, so it would guard nothing.`, { hint: 'Tap at least one point in apply, before its promise settles.' })
+      throw new SluiceError('HOOK_REGISTRATION', `Plugin "${key}" taps no hook point, so it would guard nothing.`, {
+        hint: 'Tap at least one point in apply, before its promise settles.',
+      })
     }
     return Object.freeze({
       key,
@@ -157,7 +184,9 @@ async function readOptions(instance: PluginInstance, key: string): Promise<unkno
   const schema = instance.spec.options as StandardSchemaV1 | undefined
   if (schema === undefined) {
     if (instance.options === undefined) return undefined
-    throw new SluiceError('INVALID_CONFIG', `Plugin "${key}" takes no options.`, { hint: 'Drop them, or declare an options schema in definePlugin.' })
+    throw new SluiceError('INVALID_CONFIG', `Plugin "${key}" takes no options.`, {
+      hint: 'Drop them, or declare an options schema in definePlugin.',
+    })
   }
   const input = instance.options === undefined ? {} : copyPlain(instance.options)
   let result = await schema['~standard'].validate(input)
@@ -180,7 +209,13 @@ function copyPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyPlain)
   if (!isPlainObject(value)) return value
   const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) Object.defineProperty(copy, key, { value: copyPlain(value[key]), enumerable: true, writable: true, configurable: true })
+  for (const key of Object.keys(value))
+    Object.defineProperty(copy, key, {
+      value: copyPlain(value[key]),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
   return copy
 }
 
@@ -192,11 +227,17 @@ function pathOf(issue: StandardSchemaV1.Issue): string {
 function readResult(result: unknown, key: string): { api: unknown; dispose: (() => unknown) | undefined } {
   if (result === undefined) return { api: undefined, dispose: undefined }
   if (result === null || typeof result !== 'object') {
-    throw new SluiceError('HOOK_REGISTRATION', `apply of plugin "${key}" returned a ${result === null ? 'null' : typeof result}.`, { hint: 'It returns nothing, or { api, dispose }.' })
+    throw new SluiceError(
+      'HOOK_REGISTRATION',
+      `apply of plugin "${key}" returned a ${result === null ? 'null' : typeof result}.`,
+      { hint: 'It returns nothing, or { api, dispose }.' },
+    )
   }
   const { api, dispose } = result as { api?: unknown; dispose?: unknown }
   if (dispose !== undefined && typeof dispose !== 'function') {
-    throw new SluiceError('HOOK_REGISTRATION', `dispose of plugin "${key}" is not a function.`, { hint: 'Return { dispose() {} }.' })
+    throw new SluiceError('HOOK_REGISTRATION', `dispose of plugin "${key}" is not a function.`, {
+      hint: 'Return { dispose() {} }.',
+    })
   }
   return { api, dispose: dispose === undefined ? undefined : () => (dispose as () => unknown).call(result) }
 }
@@ -207,7 +248,10 @@ function describeOptions(options: unknown): string {
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value === 'bigint') return `${value}n`
     if (value instanceof Map || value instanceof Set) return [...value]
-    if (isPlainObject(value)) return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)))
+    if (isPlainObject(value))
+      return Object.fromEntries(
+        Object.entries(value).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)),
+      )
     return value
   })
   return text ?? 'undefined'
@@ -228,5 +272,8 @@ async function disposeAll(plugins: readonly AppliedPlugin[]): Promise<readonly u
 function faultOf(faults: readonly unknown[]): unknown {
   if (faults.length === 1) return faults[0]
   const lines = faults.map((fault) => `  - ${describeError(fault).replaceAll('\n', '\n    ')}`)
-  return new SluiceError('HOOK_REGISTRATION', `${faults.length} faults in the plugins:\n${lines.join('\n')}`, { hint: 'Mend all of them.', cause: new AggregateError(faults) })
+  return new SluiceError('HOOK_REGISTRATION', `${faults.length} faults in the plugins:\n${lines.join('\n')}`, {
+    hint: 'Mend all of them.',
+    cause: new AggregateError(faults),
+  })
 }

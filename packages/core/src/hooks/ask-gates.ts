@@ -7,7 +7,7 @@ import { readAnswer, ReturnedValue, SHADOW_ANSWER, stopCode, timedOut } from './
 import type { GateStop } from './answer-kind.js'
 import type { AskingState } from './asking-context.js'
 import { callWithCallback } from './call-with-callback.js'
-import type { GatePoint } from './hook-points.js'
+import type { AskPoint } from './hook-points.js'
 import type { CompiledTap } from './hook-set.js'
 import type { GateAnswer, GateReceipt } from './receipt.js'
 import { Stage } from './stage.js'
@@ -30,7 +30,7 @@ const promiseThen = Promise.prototype.then
  */
 export function askGates(
   control: AskControl,
-  point: GatePoint,
+  point: AskPoint,
   taps: readonly CompiledTap[],
   context: object,
   state: AskingState,
@@ -41,7 +41,17 @@ export function askGates(
   let before = clock.monotonic()
   for (let index = 0; index < taps.length; index++) {
     const tap = taps[index] as CompiledTap
-    if (stops.stopped) return finish(point, taps, index, gates, 0, { answer: 'aborted', error: undefined, by: tap.origin }, state, stops.reason)
+    if (stops.stopped)
+      return finish(
+        point,
+        taps,
+        index,
+        gates,
+        0,
+        { answer: 'aborted', error: undefined, by: tap.origin },
+        state,
+        stops.reason,
+      )
     if (tap.stage >= Stage.record && state.answers === undefined) state.answers = Object.freeze([...gates])
     let returned: unknown
     let stop: GateStop | undefined
@@ -51,12 +61,14 @@ export function askGates(
       stop = readAnswer(point, tap.origin, thrown)
     }
     if (returned !== undefined) {
-      if (isThenable(returned)) return new PendingAsking(control, point, taps, context, state, gates).start(index, returned, before)
+      if (isThenable(returned))
+        return new PendingAsking(control, point, taps, context, state, gates).start(index, returned, before)
       stop = readAnswer(point, tap.origin, new ReturnedValue(returned))
     }
     const after = clock.monotonic()
     if (after - before > tap.timeoutMs) stop = timedOut(point, tap.origin, tap.timeoutMs)
-    if (stop !== undefined && !tap.shadow) return finish(point, taps, index, gates, after - before, stop, state, stop.error)
+    if (stop !== undefined && !tap.shadow)
+      return finish(point, taps, index, gates, after - before, stop, state, stop.error)
     gates.push(row(point, tap, stop === undefined ? 'passed' : SHADOW_ANSWER, after - before, stop))
     before = after
   }
@@ -71,7 +83,7 @@ function abortedAtTheEnd(taps: readonly CompiledTap[], gates: GateReceipt[]): Ga
   return { answer: 'aborted', error: undefined, by: tap.origin }
 }
 
-function row(point: GatePoint, tap: CompiledTap, answer: GateAnswer, ms: number, stop?: GateStop): GateReceipt {
+function row(point: AskPoint, tap: CompiledTap, answer: GateAnswer, ms: number, stop?: GateStop): GateReceipt {
   const code = stop === undefined ? undefined : stopCode(stop)
   return code === undefined
     ? { plugin: tap.plugin, point, stage: tap.stage, answer, ms }
@@ -80,10 +92,18 @@ function row(point: GatePoint, tap: CompiledTap, answer: GateAnswer, ms: number,
 
 /** Writes the row of the gate that stopped and `not_asked` for the ones behind it. */
 function finish(
-  point: GatePoint, taps: readonly CompiledTap[], index: number, gates: GateReceipt[], ms: number, stop: GateStop, state: AskingState, reason: unknown,
+  point: AskPoint,
+  taps: readonly CompiledTap[],
+  index: number,
+  gates: GateReceipt[],
+  ms: number,
+  stop: GateStop,
+  state: AskingState,
+  reason: unknown,
 ): GateStop {
   gates.push(row(point, taps[index] as CompiledTap, stop.answer, ms, stop))
-  for (let behind = index + 1; behind < taps.length; behind++) gates.push(row(point, taps[behind] as CompiledTap, 'not_asked', 0))
+  for (let behind = index + 1; behind < taps.length; behind++)
+    gates.push(row(point, taps[behind] as CompiledTap, 'not_asked', 0))
   state.end(reason)
   return stop
 }
@@ -91,7 +111,7 @@ function finish(
 /** An asking that waits for a gate: ended by its answer, its deadline or the tree's stop, whichever comes first. */
 class PendingAsking {
   readonly #control: AskControl
-  readonly #point: GatePoint
+  readonly #point: AskPoint
   readonly #taps: readonly CompiledTap[]
   readonly #context: object
   readonly #state: AskingState
@@ -102,9 +122,17 @@ class PendingAsking {
   #index = 0
   #before = 0
   #deadline: Deadline | undefined
-  readonly #onStop = (reason: unknown): void => this.#end({ answer: 'aborted', error: undefined, by: (this.#taps[this.#index] as CompiledTap).origin }, reason)
+  readonly #onStop = (reason: unknown): void =>
+    this.#end({ answer: 'aborted', error: undefined, by: (this.#taps[this.#index] as CompiledTap).origin }, reason)
 
-  constructor(control: AskControl, point: GatePoint, taps: readonly CompiledTap[], context: object, state: AskingState, gates: GateReceipt[]) {
+  constructor(
+    control: AskControl,
+    point: AskPoint,
+    taps: readonly CompiledTap[],
+    context: object,
+    state: AskingState,
+    gates: GateReceipt[],
+  ) {
     this.#control = control
     this.#point = point
     this.#taps = taps
@@ -130,7 +158,11 @@ class PendingAsking {
     this.#deadline = this.#control.deadlines.add(tap.timeoutMs, before, () => this.#late(turn))
     promiseThen.call(
       Promise.resolve(returned),
-      (value) => this.#settled(turn, value === undefined ? undefined : readAnswer(this.#point, tap.origin, new ReturnedValue(value))),
+      (value) =>
+        this.#settled(
+          turn,
+          value === undefined ? undefined : readAnswer(this.#point, tap.origin, new ReturnedValue(value)),
+        ),
       (thrown: unknown) => this.#settled(turn, readAnswer(this.#point, tap.origin, thrown)),
     )
   }
@@ -173,7 +205,8 @@ class PendingAsking {
       const tap = this.#taps[index] as CompiledTap
       this.#index = index
       this.#before = before
-      if (tap.stage >= Stage.record && this.#state.answers === undefined) this.#state.answers = Object.freeze([...this.#gates])
+      if (tap.stage >= Stage.record && this.#state.answers === undefined)
+        this.#state.answers = Object.freeze([...this.#gates])
       let returned: unknown
       let stop: GateStop | undefined
       const turn = ++this.#turn
@@ -182,7 +215,8 @@ class PendingAsking {
       } catch (thrown) {
         stop = readAnswer(this.#point, tap.origin, thrown)
       }
-      if (returned !== undefined && !isThenable(returned)) stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
+      if (returned !== undefined && !isThenable(returned))
+        stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
       if (turn !== this.#turn) {
         // the tree was stopped inside the tap: the asking is over; what the tap still answers must not go unhandled
         if (isThenable(returned)) promiseThen.call(Promise.resolve(returned), undefined, () => undefined)
@@ -210,7 +244,9 @@ class PendingAsking {
     this.#turn++
     this.#clearDeadline()
     this.#control.stops.unlisten(this.#onStop)
-    this.#resolve(finish(this.#point, this.#taps, this.#index, this.#gates, now - this.#before, stop, this.#state, reason))
+    this.#resolve(
+      finish(this.#point, this.#taps, this.#index, this.#gates, now - this.#before, stop, this.#state, reason),
+    )
   }
 
   #clearDeadline(): void {
@@ -220,9 +256,12 @@ class PendingAsking {
   }
 }
 
-function logLate(logger: Logger, point: GatePoint, stop: GateStop | undefined): void {
+function logLate(logger: Logger, point: AskPoint, stop: GateStop | undefined): void {
   try {
-    logger.warn({ point, plugin: stop?.by.plugin, answer: stop?.answer ?? 'passed', code: stop?.error?.code }, 'a gate answered after the asking had ended; the answer changes nothing')
+    logger.warn(
+      { point, plugin: stop?.by.plugin, answer: stop?.answer ?? 'passed', code: stop?.error?.code },
+      'a gate answered after the asking had ended; the answer changes nothing',
+    )
   } catch {
     // a logger that throws is ignored
   }

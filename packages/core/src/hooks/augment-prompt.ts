@@ -24,7 +24,10 @@ export async function augmentPrompt(
       const next = await withDeadline(control, tap, call(tap, current, frozen), () => controller.abort())
       if (next === LATE) continue
       if (typeof next === 'string') current = next
-      else if (next !== undefined) throw new TypeError(`augmentSystemPrompt of "${tap.plugin}" returned ${typeof next}; it takes a string or nothing`)
+      else if (next !== undefined)
+        throw new TypeError(
+          `augmentSystemPrompt of "${tap.plugin}" returned ${typeof next}; it takes a string or nothing`,
+        )
     } catch (error) {
       noteObserverError(control, tap.plugin, tap.point, error)
     }
@@ -33,13 +36,20 @@ export async function augmentPrompt(
 }
 
 function call(tap: CompiledTap, prompt: string | undefined, context: PromptContext): unknown {
-  if (tap.kind !== 'tapAsync') return (tap.fn as (prompt: string | undefined, context: PromptContext) => unknown)(prompt, context)
+  if (tap.kind !== 'tapAsync')
+    return (tap.fn as (prompt: string | undefined, context: PromptContext) => unknown)(prompt, context)
   return new Promise((resolve, reject) => {
     const callback = (error?: unknown, next?: unknown): void => {
       if (error !== null && error !== undefined) reject(error as Error)
       else resolve(next)
     }
-    const returned = (tap.fn as (prompt: string | undefined, context: PromptContext, callback: (error?: unknown, next?: unknown) => void) => unknown)(prompt, context, callback)
+    const returned = (
+      tap.fn as (
+        prompt: string | undefined,
+        context: PromptContext,
+        callback: (error?: unknown, next?: unknown) => void,
+      ) => unknown
+    )(prompt, context, callback)
     if (isThenable(returned)) returned.then(undefined, reject)
   })
 }

@@ -20,7 +20,10 @@ export function callWithCallback(fn: (...args: never[]) => unknown, context: obj
   }
   let returned: unknown
   try {
-    returned = (fn as (context: object, callback: (error?: unknown, value?: unknown) => void) => unknown)(context, callback)
+    returned = (fn as (context: object, callback: (error?: unknown, value?: unknown) => void) => unknown)(
+      context,
+      callback,
+    )
   } catch (thrown) {
     stop ??= { thrown }
   }

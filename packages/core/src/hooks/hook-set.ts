@@ -6,7 +6,7 @@ import type { PluginInstance } from './plugin.js'
 export interface CompiledTap {
   readonly plugin: string
   readonly name: string
-  readonly point: HookPoint
+  readonly point: HookPoint | 'authorize'
   /** Plugin and point, as errors name them. */
   readonly origin: AnswerOrigin
   readonly stage: number

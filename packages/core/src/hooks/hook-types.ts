@@ -1,6 +1,15 @@
 import type {
-  AfterExecutionContext, AfterModelCallContext, AfterToolCallContext, BeforeExecutionContext, BeforeModelCallContext, BeforeToolCallContext,
-  InspectReplyContext, InspectToolInputContext, OnStopContext, PromptContext, WhileInFlightContext,
+  AfterExecutionContext,
+  AfterModelCallContext,
+  AfterToolCallContext,
+  BeforeExecutionContext,
+  BeforeModelCallContext,
+  BeforeToolCallContext,
+  InspectReplyContext,
+  InspectToolInputContext,
+  OnStopContext,
+  PromptContext,
+  WhileInFlightContext,
 } from './hook-points.js'
 import type { RunEvent } from '../events/run-event.js'
 
@@ -26,14 +35,26 @@ export type TapCallback = (error?: unknown) => void
 export interface GateHook<Context> {
   tap<Returned extends void | Promise<void>>(options: string | TapOptions, gate: (context: Context) => Returned): void
   tapPromise<Returned extends Promise<void>>(options: string | TapOptions, gate: (context: Context) => Returned): void
-  tapAsync<Returned extends void>(options: string | TapOptions, gate: (context: Context, callback: TapCallback) => Returned): void
+  tapAsync<Returned extends void>(
+    options: string | TapOptions,
+    gate: (context: Context, callback: TapCallback) => Returned,
+  ): void
 }
 
 /** An observer point: whatever goes wrong in a tap is logged and counted, and the run goes on. */
 export interface ObserverHook<Context> {
-  tap<Returned extends void | Promise<void>>(options: string | TapOptions, observer: (context: Context) => Returned): void
-  tapPromise<Returned extends Promise<void>>(options: string | TapOptions, observer: (context: Context) => Returned): void
-  tapAsync<Returned extends void>(options: string | TapOptions, observer: (context: Context, callback: TapCallback) => Returned): void
+  tap<Returned extends void | Promise<void>>(
+    options: string | TapOptions,
+    observer: (context: Context) => Returned,
+  ): void
+  tapPromise<Returned extends Promise<void>>(
+    options: string | TapOptions,
+    observer: (context: Context) => Returned,
+  ): void
+  tapAsync<Returned extends void>(
+    options: string | TapOptions,
+    observer: (context: Context, callback: TapCallback) => Returned,
+  ): void
 }
 
 /** What a prompt tap gives back: the next prompt, or `undefined` for unchanged. */
@@ -41,11 +62,21 @@ export type NextPrompt = string | undefined | void
 
 /** `augmentSystemPrompt`: taps one after another, each with the prompt of the last. A failing tap's change is discarded. */
 export interface PromptHook {
-  tap(options: string | TapOptions, augment: (prompt: string | undefined, context: PromptContext) => NextPrompt | Promise<NextPrompt>): void
-  tapPromise(options: string | TapOptions, augment: (prompt: string | undefined, context: PromptContext) => Promise<NextPrompt>): void
+  tap(
+    options: string | TapOptions,
+    augment: (prompt: string | undefined, context: PromptContext) => NextPrompt | Promise<NextPrompt>,
+  ): void
+  tapPromise(
+    options: string | TapOptions,
+    augment: (prompt: string | undefined, context: PromptContext) => Promise<NextPrompt>,
+  ): void
   tapAsync(
     options: string | TapOptions,
-    augment: (prompt: string | undefined, context: PromptContext, callback: (error?: unknown, next?: string) => void) => void,
+    augment: (
+      prompt: string | undefined,
+      context: PromptContext,
+      callback: (error?: unknown, next?: string) => void,
+    ) => void,
   ): void
 }
 

@@ -17,24 +17,34 @@ export async function findRoot(root: string | undefined, need: string): Promise<
   if (root !== undefined) {
     const real = await realpath(root).catch(() => undefined)
     if (real === undefined || !(await stat(real)).isDirectory()) {
-      throw new SluiceError('ROOT_UNKNOWN', `The root folder ${JSON.stringify(root)} does not exist.`, { hint: 'Give the folder that holds your package.json as `root`.' })
+      throw new SluiceError('ROOT_UNKNOWN', `The root folder ${JSON.stringify(root)} does not exist.`, {
+        hint: 'Give the folder that holds your package.json as `root`.',
+      })
     }
     return real
   }
   const main = process.argv[1]
   const real = main === undefined ? undefined : await realpath(main).catch(() => undefined)
   if (real === undefined || real.split(sep).includes('node_modules')) {
-    throw new SluiceError('ROOT_UNKNOWN', `The root folder is needed for ${need} and cannot be told: ${real === undefined ? 'there is no main module' : 'the main module lies in node_modules'}.`, {
-      hint: 'Give the folder that holds your package.json: createRuntime({ root }).',
-    })
+    throw new SluiceError(
+      'ROOT_UNKNOWN',
+      `The root folder is needed for ${need} and cannot be told: ${real === undefined ? 'there is no main module' : 'the main module lies in node_modules'}.`,
+      {
+        hint: 'Give the folder that holds your package.json: createRuntime({ root }).',
+      },
+    )
   }
   for (let folder = dirname(real); ; folder = dirname(folder)) {
     if (await exists(join(folder, 'package.json'))) return folder
     if (dirname(folder) === folder) break
   }
-  throw new SluiceError('ROOT_UNKNOWN', `The root folder is needed for ${need} and cannot be told: no package.json stands above the main module.`, {
-    hint: 'Give the folder as createRuntime({ root }).',
-  })
+  throw new SluiceError(
+    'ROOT_UNKNOWN',
+    `The root folder is needed for ${need} and cannot be told: no package.json stands above the main module.`,
+    {
+      hint: 'Give the folder as createRuntime({ root }).',
+    },
+  )
 }
 
 /**
@@ -46,28 +56,43 @@ export async function loadConvention(root: string | undefined): Promise<{ plugin
   const found: string[] = []
   for (const name of FILES) if (await exists(join(folder, name))) found.push(name)
   if (found.length === 0) {
-    throw new SluiceError('HOOKS_MISSING', `The runtime was given no plugins, and ${folder} holds no ${FILES.join(', ')}.`, {
-      hint: 'Add sluice.hooks.mjs with `export default [ ...plugins ]`, or say plugins: [] for an app without gates.',
-    })
+    throw new SluiceError(
+      'HOOKS_MISSING',
+      `The runtime was given no plugins, and ${folder} holds no ${FILES.join(', ')}.`,
+      {
+        hint: 'Add sluice.hooks.mjs with `export default [ ...plugins ]`, or say plugins: [] for an app without gates.',
+      },
+    )
   }
   if (found.length > 1) {
-    throw new SluiceError('HOOKS_BROKEN', `${folder} holds several hook files: ${found.join(', ')}.`, { hint: 'Keep one of them.' })
+    throw new SluiceError('HOOKS_BROKEN', `${folder} holds several hook files: ${found.join(', ')}.`, {
+      hint: 'Keep one of them.',
+    })
   }
   const path = await realpath(join(folder, found[0] as string))
   if (!path.startsWith(folder + sep) || path.slice(folder.length).split(sep).includes('node_modules')) {
-    throw new SluiceError('HOOKS_BROKEN', `The hook file leads out of the root folder: ${path}.`, { hint: `Keep it inside ${folder}, outside node_modules.` })
+    throw new SluiceError('HOOKS_BROKEN', `The hook file leads out of the root folder: ${path}.`, {
+      hint: `Keep it inside ${folder}, outside node_modules.`,
+    })
   }
   const text = await readFile(path, 'utf8')
   const origin: HooksOrigin = { kind: 'convention', path, digest: digest(text) }
   let module: { default?: unknown }
   try {
     // the digest is part of the address: a file that changed is loaded anew (H-W6)
-    module = (await import(`${pathToFileURL(path).href}?sluice=${origin.digest?.slice(0, 16)}`)) as { default?: unknown }
+    module = (await import(`${pathToFileURL(path).href}?sluice=${origin.digest?.slice(0, 16)}`)) as {
+      default?: unknown
+    }
   } catch (error) {
-    throw new SluiceError('HOOKS_BROKEN', `The hook file ${path} does not load: ${describeError(error)}`, { cause: error, hint: 'Mend the file. Until then no run is accepted.' })
+    throw new SluiceError('HOOKS_BROKEN', `The hook file ${path} does not load: ${describeError(error)}`, {
+      cause: error,
+      hint: 'Mend the file. Until then no run is accepted.',
+    })
   }
   if (!Array.isArray(module.default)) {
-    throw new SluiceError('HOOKS_BROKEN', `The default export of ${path} is not a list of plugins.`, { hint: 'Write: export default [ plugin() ].' })
+    throw new SluiceError('HOOKS_BROKEN', `The default export of ${path} is not a list of plugins.`, {
+      hint: 'Write: export default [ plugin() ].',
+    })
   }
   return { plugins: module.default as PluginList, origin }
 }

@@ -33,7 +33,12 @@ const promiseThen = Promise.prototype.then
  * in one is logged and counted. Returns a promise only where something has to be awaited; it never rejects. `always`: a
  * closing observer is awaited also after it was late before.
  */
-export function observe(control: ObserveControl, taps: readonly CompiledTap[], context: object, always: boolean): Promise<void> | undefined {
+export function observe(
+  control: ObserveControl,
+  taps: readonly CompiledTap[],
+  context: object,
+  always: boolean,
+): Promise<void> | undefined {
   let pending: { tap: CompiledTap; promise: Promise<unknown> }[] | undefined
   for (const tap of taps) {
     try {
@@ -49,7 +54,11 @@ export function observe(control: ObserveControl, taps: readonly CompiledTap[], c
   return pending === undefined ? undefined : awaitTogether(control, pending, always)
 }
 
-function awaitTogether(control: ObserveControl, pending: readonly { tap: CompiledTap; promise: Promise<unknown> }[], always: boolean): Promise<void> {
+function awaitTogether(
+  control: ObserveControl,
+  pending: readonly { tap: CompiledTap; promise: Promise<unknown> }[],
+  always: boolean,
+): Promise<void> {
   return new Promise((resolve) => {
     const waiting = new Set<CompiledTap>()
     let timeoutMs = control.observerTimeoutMs
@@ -61,7 +70,11 @@ function awaitTogether(control: ObserveControl, pending: readonly { tap: Compile
       for (const tap of waiting) {
         control.health.late += 1
         control.misses.set(tap.plugin, (control.misses.get(tap.plugin) ?? 0) + 1)
-        warn(control.logger, { plugin: tap.plugin, point: tap.point, timeoutMs }, 'an observer missed its deadline and goes on alone')
+        warn(
+          control.logger,
+          { plugin: tap.plugin, point: tap.point, timeoutMs },
+          'an observer missed its deadline and goes on alone',
+        )
       }
       waiting.clear()
       resolve()
@@ -90,7 +103,12 @@ function awaitTogether(control: ObserveControl, pending: readonly { tap: Compile
 }
 
 /** Logs and counts an error of an observer, a callback or another best-effort part. */
-export function noteObserverError(control: Pick<ObserveControl, 'clock' | 'health' | 'logger'>, source: string, point: string, error: unknown): void {
+export function noteObserverError(
+  control: Pick<ObserveControl, 'clock' | 'health' | 'logger'>,
+  source: string,
+  point: string,
+  error: unknown,
+): void {
   control.health.errors += 1
   const message = describeError(error)
   control.health.lastError = { source, point, message, at: control.clock.now() }

@@ -46,13 +46,18 @@ function runState(tree: TreeState, key: string): RunState {
     update: <Next extends JsonValue>(change: (current: JsonValue | undefined) => Next): Next => {
       const next = change(tree.state.get(key))
       if (isThenable(next)) throw refused(key, 'is a promise', 'Compute it first and update synchronously.')
-      if (!isPlainJson(next)) throw refused(key, 'is not plain JSON data', 'Keep numbers, strings, booleans, null, arrays and plain objects.')
+      if (!isPlainJson(next))
+        throw refused(key, 'is not plain JSON data', 'Keep numbers, strings, booleans, null, arrays and plain objects.')
       const text = JSON.stringify(next)
       const bytes = Buffer.byteLength(text)
       if (bytes > MAX_STATE_BYTES) {
-        throw new SluiceError('LIMIT_EXCEEDED', `The run state of plugin "${key}" would have ${bytes} bytes; at most ${MAX_STATE_BYTES} are kept.`, {
-          details: { plugin: key, bytes, limit: MAX_STATE_BYTES },
-        })
+        throw new SluiceError(
+          'LIMIT_EXCEEDED',
+          `The run state of plugin "${key}" would have ${bytes} bytes; at most ${MAX_STATE_BYTES} are kept.`,
+          {
+            details: { plugin: key, bytes, limit: MAX_STATE_BYTES },
+          },
+        )
       }
       // a copy: what the plugin keeps of `next` cannot reach the stored state
       const copy = deepFreeze(JSON.parse(text) as Next)
@@ -63,5 +68,8 @@ function runState(tree: TreeState, key: string): RunState {
 }
 
 function refused(key: string, what: string, hint: string): SluiceError {
-  return new SluiceError('STORE_VALUE_INVALID', `The run state that plugin "${key}" returned ${what}.`, { hint, details: { plugin: key } })
+  return new SluiceError('STORE_VALUE_INVALID', `The run state that plugin "${key}" returned ${what}.`, {
+    hint,
+    details: { plugin: key },
+  })
 }

@@ -1,6 +1,17 @@
 /** What a gate answered in one asking. `not_asked`: an earlier gate had stopped it; `hosted`: a tool that runs at the provider. */
 export type GateAnswer =
-  | 'passed' | 'vetoed' | 'refused' | 'paused' | 'waited' | 'landed' | 'failed' | 'timed_out' | 'aborted' | 'would_veto' | 'not_asked' | 'hosted'
+  | 'passed'
+  | 'vetoed'
+  | 'refused'
+  | 'paused'
+  | 'waited'
+  | 'landed'
+  | 'failed'
+  | 'timed_out'
+  | 'aborted'
+  | 'would_veto'
+  | 'not_asked'
+  | 'hosted'
 
 /** How an attempt of an effect ended. */
 export type EffectOutcome = 'ok' | 'error' | 'refused' | 'stopped' | 'not_run' | 'aborted' | 'unknown'

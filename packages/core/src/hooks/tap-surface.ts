@@ -21,7 +21,10 @@ export interface TapSurface {
   /** After this, every registration is refused with `HOOKS_SEALED`. */
   seal(): void
   /** The taps in the plugin's own order; throws `HOOK_REGISTRATION` for an unknown `before`. */
-  taps(plugin: { key: string; shadow: boolean }, timeouts: { hookTimeoutMs: number; observerTimeoutMs: number }): CompiledTap[]
+  taps(
+    plugin: { key: string; shadow: boolean },
+    timeouts: { hookTimeoutMs: number; observerTimeoutMs: number },
+  ): CompiledTap[]
 }
 
 const OPTION_NAMES = new Set(['name', 'stage', 'before', 'timeoutMs'])
@@ -37,20 +40,28 @@ export function createTapSurface(plugin: string): TapSurface {
   const raw = new Map<HookPoint, RawTap[]>()
 
   const fault = (point: HookPoint, what: string, hint: string): SluiceError =>
-    new SluiceError('HOOK_REGISTRATION', `Plugin "${plugin}" cannot tap ${point}: ${what}`, { hint, details: { plugin, point } })
+    new SluiceError('HOOK_REGISTRATION', `Plugin "${plugin}" cannot tap ${point}: ${what}`, {
+      hint,
+      details: { plugin, point },
+    })
 
   const refuseWhenSealed = (point: HookPoint): void => {
     if (sealed) {
-      throw new SluiceError('HOOKS_SEALED', `Plugin "${plugin}" tapped ${point} after apply had ended; the tap was not taken.`, {
-        hint: 'Register all taps before apply returns (or before its promise settles).',
-        details: { plugin, point },
-      })
+      throw new SluiceError(
+        'HOOKS_SEALED',
+        `Plugin "${plugin}" tapped ${point} after apply had ended; the tap was not taken.`,
+        {
+          hint: 'Register all taps before apply returns (or before its promise settles).',
+          details: { plugin, point },
+        },
+      )
     }
   }
 
   function register(point: HookPoint, kind: CompiledTap['kind'], options: unknown, fn: unknown): void {
     refuseWhenSealed(point)
-    if (typeof fn !== 'function') throw fault(point, `the tap is not a function but ${describe(fn)}.`, 'Give a function as the second argument.')
+    if (typeof fn !== 'function')
+      throw fault(point, `the tap is not a function but ${describe(fn)}.`, 'Give a function as the second argument.')
     const taps = raw.get(point) ?? []
     taps.push({ ...readOptions(options, (what, hint) => fault(point, what, hint)), kind, fn: fn as CompiledTap['fn'] })
     raw.set(point, taps)
@@ -105,23 +116,45 @@ export function createTapSurface(plugin: string): TapSurface {
   }
 }
 
-function readOptions(options: unknown, fault: (what: string, hint: string) => SluiceError): Omit<RawTap, 'kind' | 'fn'> {
+function readOptions(
+  options: unknown,
+  fault: (what: string, hint: string) => SluiceError,
+): Omit<RawTap, 'kind' | 'fn'> {
   if (typeof options === 'string') return readOptions({ name: options }, fault)
   if (options === null || typeof options !== 'object' || Array.isArray(options)) {
     throw fault(`the options are ${describe(options)}.`, 'Give a name, or { name, stage, before, timeoutMs }.')
   }
   const unknown = Object.keys(options).filter((key) => !OPTION_NAMES.has(key))
-  if (unknown.length > 0) throw fault(`unknown option ${unknown.map((key) => `"${key}"`).join(', ')}.`, 'Known are name, stage, before and timeoutMs.')
+  if (unknown.length > 0)
+    throw fault(
+      `unknown option ${unknown.map((key) => `"${key}"`).join(', ')}.`,
+      'Known are name, stage, before and timeoutMs.',
+    )
   const { name, stage = Stage.limit, before, timeoutMs } = options as TapOptions
-  if (typeof name !== 'string' || name.trim() === '') throw fault('it has no name.', 'Every tap has a name: it appears in errors and receipts.')
-  if (typeof stage !== 'number' || !Number.isFinite(stage)) throw fault(`tap "${name}" has the stage ${describe(stage)}.`, 'A stage is a finite number.')
-  if (stage > Stage.record) throw fault(`tap "${name}" has the stage ${stage}, above Stage.record (${Stage.record}).`, 'Nothing stands behind the record of the intent.')
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
-    throw fault(`tap "${name}" has the timeoutMs ${describe(timeoutMs)}.`, 'A timeout is a finite number of milliseconds above 0.')
+  if (typeof name !== 'string' || name.trim() === '')
+    throw fault('it has no name.', 'Every tap has a name: it appears in errors and receipts.')
+  if (typeof stage !== 'number' || !Number.isFinite(stage))
+    throw fault(`tap "${name}" has the stage ${describe(stage)}.`, 'A stage is a finite number.')
+  if (stage > Stage.record)
+    throw fault(
+      `tap "${name}" has the stage ${stage}, above Stage.record (${Stage.record}).`,
+      'Nothing stands behind the record of the intent.',
+    )
+  if (
+    timeoutMs !== undefined &&
+    !(typeof timeoutMs === 'number' && Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)
+  ) {
+    throw fault(
+      `tap "${name}" has the timeoutMs ${describe(timeoutMs)}.`,
+      'A timeout is a finite number of milliseconds above 0.',
+    )
   }
   const names = before === undefined ? [] : typeof before === 'string' ? [before] : before
   if (!Array.isArray(names) || names.some((entry) => typeof entry !== 'string')) {
-    throw fault(`tap "${name}" has the before ${describe(before)}.`, 'It is a name or a list of names of taps of this plugin and stage.')
+    throw fault(
+      `tap "${name}" has the before ${describe(before)}.`,
+      'It is a name or a list of names of taps of this plugin and stage.',
+    )
   }
   return { name, stage, timeoutMs, before: names }
 }
@@ -133,7 +166,10 @@ function orderWithin(taps: readonly RawTap[], fault: (what: string, hint: string
     let place = ordered.length
     for (const name of tap.before) {
       if (!taps.some((other) => other !== tap && other.name === name && other.stage === tap.stage)) {
-        throw fault(`tap "${tap.name}" stands before "${name}", which this plugin does not tap at stage ${tap.stage}.`, 'Mend the name, or drop `before`.')
+        throw fault(
+          `tap "${tap.name}" stands before "${name}", which this plugin does not tap at stage ${tap.stage}.`,
+          'Mend the name, or drop `before`.',
+        )
       }
       const index = ordered.findIndex((other) => other.name === name && other.stage === tap.stage)
       if (index >= 0 && index < place) place = index

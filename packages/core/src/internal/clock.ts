@@ -2,6 +2,8 @@
 export interface Timer {
   /** Ends the timer; calling it again does nothing. */
   cancel(): void
+  /** Whether the timer keeps the process alive while it waits; it does unless this says otherwise. */
+  hold?(alive: boolean): void
 }
 
 /**
@@ -13,8 +15,8 @@ export interface Clock {
   now(): number
   /** Elapsed milliseconds since some fixed moment; never goes back. Used for durations and deadlines. */
   monotonic(): number
-  /** Calls `fire` once after `ms` milliseconds. A timer never keeps the process alive by itself when `unref` is true. */
-  setTimeout(fire: () => void, ms: number, unref?: boolean): Timer
+  /** Calls `fire` once after `ms` milliseconds. */
+  setTimeout(fire: () => void, ms: number): Timer
 }
 
 /** The longest delay that the platform's timers take: 2^31 - 1 ms; longer waits are made of several. */
@@ -23,17 +25,20 @@ const LONGEST_TIMER_MS = 2_147_483_647
 class SystemTimer implements Timer {
   #handle: NodeJS.Timeout | undefined
 
-  constructor(fire: () => void, ms: number, unref: boolean) {
-    this.#arm(fire, ms, unref)
+  constructor(fire: () => void, ms: number) {
+    this.#arm(fire, ms)
   }
 
-  #arm(fire: () => void, ms: number, unref: boolean): void {
-    if (ms > LONGEST_TIMER_MS) {
-      this.#handle = setTimeout(() => this.#arm(fire, ms - LONGEST_TIMER_MS, unref), LONGEST_TIMER_MS)
-    } else {
-      this.#handle = setTimeout(fire, ms)
-    }
-    if (unref) this.#handle.unref()
+  #arm(fire: () => void, ms: number): void {
+    this.#handle =
+      ms > LONGEST_TIMER_MS
+        ? setTimeout(() => this.#arm(fire, ms - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+        : setTimeout(fire, ms)
+  }
+
+  hold(alive: boolean): void {
+    if (alive) this.#handle?.ref()
+    else this.#handle?.unref()
   }
 
   cancel(): void {
@@ -45,7 +50,7 @@ class SystemTimer implements Timer {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimeout: (fire, ms, unref = false) => new SystemTimer(fire, ms, unref),
+  setTimeout: (fire, ms) => new SystemTimer(fire, ms),
 }
 
 /** A promise that is kept after `ms` milliseconds of `clock`, or at once when `signal` fires (it never rejects). */

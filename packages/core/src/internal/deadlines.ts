@@ -28,6 +28,7 @@ class DeadlineQueue {
     else this.#tail.next = deadline
     this.#tail = deadline
     if (this.#timer === undefined) this.#arm(this.#ms)
+    else if (this.#head === deadline) this.#timer.hold?.(true)
     return deadline
   }
 
@@ -38,6 +39,8 @@ class DeadlineQueue {
     else deadline.previous.next = deadline.next
     if (deadline.next === undefined) this.#tail = deadline.previous
     else deadline.next.previous = deadline.previous
+    // nobody waits: the timer may run out by itself, without keeping the process alive
+    if (this.#head === undefined) this.#timer?.hold?.(false)
   }
 
   cancel(): void {
@@ -45,12 +48,8 @@ class DeadlineQueue {
     this.#timer = undefined
   }
 
-  get idle(): boolean {
-    return this.#head === undefined
-  }
-
   #arm(ms: number): void {
-    this.#timer = this.#clock.setTimeout(() => this.#fire(), ms, true)
+    this.#timer = this.#clock.setTimeout(() => this.#fire(), ms)
   }
 
   #fire(): void {
@@ -67,8 +66,8 @@ class DeadlineQueue {
 }
 
 /**
- * Deadlines by the thousand on a handful of timers. A deadline that is met costs no timer of its own; the timer that waits
- * does not keep the process alive.
+ * Deadlines by the thousand on a handful of timers. A deadline that is met costs no timer of its own; a timer keeps the
+ * process alive only while somebody waits for it.
  */
 export class Deadlines {
   readonly #clock: Clock

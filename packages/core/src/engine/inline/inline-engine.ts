@@ -19,9 +19,13 @@ export function inlineEngine(options: { readonly clock?: Clock; readonly ids?: I
     durable: false,
     run(executionId, body, journal) {
       if (journal !== undefined && journal.version !== 1) {
-        throw new SluiceError('JOURNAL_MISMATCH', `The journal of run ${executionId} has the version ${String(journal.version)}; this engine reads version 1. Nothing was run.`, {
-          hint: 'Resume it with the version of Sluice that stored it.',
-        })
+        throw new SluiceError(
+          'JOURNAL_MISMATCH',
+          `The journal of run ${executionId} has the version ${String(journal.version)}; this engine reads version 1. Nothing was run.`,
+          {
+            hint: 'Resume it with the version of Sluice that stored it.',
+          },
+        )
       }
       const steps = new InlineSteps({ clock, ids, executionId }, '', journal?.entries ?? [])
       running.set(executionId, steps)

@@ -43,20 +43,23 @@ export class InlineSteps implements Steps {
         kind: entry.kind,
         ...(entry.value === undefined ? {} : { value: entry.value }),
         ...(entry.error === undefined ? {} : { error: { thrown: decodeError(entry.error) } }),
-        ...(entry.entries === undefined ? {} : { entries: new InlineSteps(parts, this.#below(entry.name), entry.entries) }),
+        ...(entry.entries === undefined
+          ? {}
+          : { entries: new InlineSteps(parts, this.#below(entry.name), entry.entries) }),
       })
     }
   }
 
   recorded(name: string): Recorded {
-    const entry = this.#entries[this.#cursor]
-    if (entry === undefined || entry.name !== name) return 'nothing'
-    if (entry.kind !== 'begin') return 'done'
-    for (let index = this.#cursor + 1; index < this.#entries.length; index++) {
-      const next = this.#entries[index] as LiveEntry
-      if (next.kind === 'step' && next.name === name) return 'done'
+    for (let index = this.#cursor; index < this.#entries.length; index++) {
+      const entry = this.#entries[index] as LiveEntry
+      if (entry.name !== name) continue
+      if (entry.kind === 'branch') return entry.entries?.recorded('call') ?? 'nothing'
+      if (entry.kind !== 'begin') return 'done'
+      const done = this.#entries.some((later, place) => place > index && later.kind === 'step' && later.name === name)
+      return done ? 'done' : 'begun'
     }
-    return 'begun'
+    return 'nothing'
   }
 
   async step<Value>(name: string, fn: () => MaybePromise<Value>): Promise<Value> {
@@ -96,6 +99,18 @@ export class InlineSteps implements Steps {
     const steps = new InlineSteps(this.#parts, this.#below(name))
     this.#push({ name, kind: 'branch', entries: steps })
     return fn(steps)
+  }
+
+  async replay<Value>(name: string): Promise<Value> {
+    const branch = this.#next(name, 'branch')?.entries
+    const result = branch === undefined ? undefined : branch.#result('call')
+    if (result === undefined) throw this.#mismatch(`the result of "${this.#below(name)}"`, 'nothing')
+    if (result.error !== undefined) throw result.error.thrown
+    return result.value as Value
+  }
+
+  #result(name: string): LiveEntry | undefined {
+    return this.#entries.find((entry) => entry.kind === 'step' && entry.name === name)
   }
 
   async waitFor(signal: string): Promise<JsonValue | undefined> {
@@ -148,13 +163,21 @@ export class InlineSteps implements Steps {
     const entry = this.#entries[this.#cursor]
     if (entry === undefined) return undefined
     if (entry.name !== name || entry.kind !== kind) {
-      throw new SluiceError('JOURNAL_MISMATCH', `The journal of run ${this.#parts.executionId} holds ${entry.kind} "${this.#below(entry.name)}" where the code asks for ${kind} "${this.#below(name)}". Nothing was run.`, {
-        hint: 'Resume with the agents, tools and settings of the time of the pause, or cancel the run.',
-        details: { executionId: this.#parts.executionId, recorded: this.#below(entry.name), asked: this.#below(name) },
-      })
+      throw this.#mismatch(`${kind} "${this.#below(name)}"`, `${entry.kind} "${this.#below(entry.name)}"`)
     }
     this.#cursor++
     return entry
+  }
+
+  #mismatch(asked: string, recorded: string): SluiceError {
+    return new SluiceError(
+      'JOURNAL_MISMATCH',
+      `The journal of run ${this.#parts.executionId} holds ${recorded} where the code asks for ${asked}. Nothing was run.`,
+      {
+        hint: 'Resume with the agents, tools and settings of the time of the pause, or cancel the run.',
+        details: { executionId: this.#parts.executionId, recorded, asked },
+      },
+    )
   }
 
   #push(entry: LiveEntry): void {

@@ -1,0 +1,185 @@
+import { SluiceError } from '../errors/sluice-error.js'
+import type { JsonObject, JsonValue } from '../internal/json.js'
+import type { FinishReason } from '../messages/finish-reason.js'
+import type { AssistantMessage, Message, ToolResultPart } from '../messages/message.js'
+import type { Usage } from '../messages/usage.js'
+import type { Landing } from './build-request.js'
+import type { CallPlan } from './call-plan.js'
+import type { CallScope } from './call-scope.js'
+import { emit, listening } from './emit.js'
+import { finishReply, refusedTwice } from './finish-reply.js'
+import type { FinishedReply } from './finish-reply.js'
+import { callModel } from './model-call.js'
+import type { OpenReply } from './model-call.js'
+import { runRound } from './tool-round.js'
+
+/** What one `generateText` call came to (G-7). */
+export interface CallResultOf {
+  /** Text of the final reply; `null` where it holds none. */
+  readonly text: string | null
+  readonly output: JsonValue | undefined
+  readonly messages: readonly Message[]
+  readonly finishReason: FinishReason
+  readonly usage: Usage
+  /** Calls that got a result. */
+  readonly toolCallsCount: number
+  /** The model that answered, as the provider names it; else the one asked for. */
+  readonly model: string
+  readonly provider: string
+}
+
+/** Where the messages of closed rounds go: the log of a top-level run, or nowhere. */
+export interface RoundRecorder {
+  /** A round is closed: `messages` are those that have not been given before. */
+  closeRound(messages: readonly Message[]): Promise<void>
+}
+
+/**
+ * The model and tool loop, written once over the parts of a reply: a plain call gives all parts at once, a stream gave
+ * deltas before. Ends with an answer without tool calls, at a bound, by a landing, or by throwing.
+ */
+export async function generateCall(
+  call: CallScope,
+  plan: CallPlan,
+  recorder: RoundRecorder | undefined,
+): Promise<CallResultOf> {
+  let recorded = 0
+  const closeRound = async (): Promise<void> => {
+    if (recorder === undefined) return
+    const fresh = call.messages.slice(recorded)
+    recorded = call.messages.length
+    await recorder.closeRound(fresh)
+  }
+  let landing: Landing | undefined
+  let refusals = 0
+  for (let round = 1; ; round++) {
+    const outcome = await callModel(call, plan, round, landing)
+    if (outcome.kind === 'land') {
+      landing = outcome.landing
+      continue
+    }
+    const reply = await finishReply(call, plan, outcome)
+    call.add(assistantMessage(call, outcome, reply))
+    if (reply.refused !== undefined) {
+      refusals += 1
+      if (refusals > 1) throw endRefused(call, reply.refused)
+      answerRefused(call, reply)
+      await closeRound()
+      continue
+    }
+    refusals = 0
+    if (reply.calls.length === 0 || landing !== undefined) {
+      if (reply.calls.length > 0) call.add(notRun(reply))
+      await closeRound()
+      return await complete(call, plan, outcome, reply, landing === undefined ? outcome.reply.finishReason : 'landed')
+    }
+    const skipped = await runTools(call, plan, reply)
+    await closeRound()
+    if (skipped > 0) {
+      if (limitPolicy(plan, outcome) === 'throw') throw limitError(plan)
+      return await complete(call, plan, outcome, reply, 'max_tool_calls_exceeded')
+    }
+  }
+}
+
+/** Runs the tools of a reply; the tool message is in the conversation whatever happens, so that the history stays valid. */
+async function runTools(call: CallScope, plan: CallPlan, reply: FinishedReply): Promise<number> {
+  const results: ToolResultPart[] = []
+  try {
+    return (await runRound(call, plan, reply.calls, results)).skipped
+  } finally {
+    call.add({ role: 'tool', content: results })
+  }
+}
+
+function assistantMessage(call: CallScope, open: OpenReply, reply: FinishedReply): AssistantMessage {
+  return {
+    role: 'assistant',
+    content: reply.parts,
+    provider: open.target.provider.id,
+    model: open.reply.model ?? open.target.model,
+    ...(call.labels.length === 0 ? {} : { labels: call.labels }),
+  }
+}
+
+/** A refused reply stays in the record; the model is told why, and none of its calls ran. */
+function answerRefused(call: CallScope, reply: FinishedReply): void {
+  if (reply.calls.length > 0) call.add(notRun(reply))
+  call.add({ role: 'user', content: [{ type: 'text', text: reply.refused?.text ?? '' }] })
+}
+
+function notRun(reply: FinishedReply): Message {
+  return {
+    role: 'tool',
+    content: reply.calls.map((part) => ({
+      type: 'tool_result',
+      toolCallId: part.toolCallId,
+      toolName: part.toolName,
+      result: 'This call was not run.',
+      status: 'not_run',
+    })),
+  }
+}
+
+function endRefused(call: CallScope, refused: { code: string; text: string }): SluiceError {
+  const error = refusedTwice(refused)
+  call.tree.end({ error, kind: 'veto', status: 'failed' })
+  return call.tree.stop?.error ?? error
+}
+
+function limitPolicy(plan: CallPlan, open: OpenReply): 'throw' | 'finish' {
+  return plan.settings.onToolLimit === 'provider'
+    ? open.target.provider.defaults.onToolLimit
+    : plan.settings.onToolLimit
+}
+
+function limitError(plan: CallPlan): SluiceError {
+  const { maxToolCalls } = plan.settings
+  return new SluiceError(
+    'MAX_TOOL_CALLS',
+    `The model asked for more than ${maxToolCalls} tool calls in one call; the calls beyond were not run.`,
+    {
+      details: { maxToolCalls },
+      hint: "Raise maxToolCalls, or set onToolLimit: 'finish' to end with what there is.",
+    },
+  )
+}
+
+async function complete(
+  call: CallScope,
+  plan: CallPlan,
+  open: OpenReply,
+  reply: FinishedReply,
+  finishReason: FinishReason,
+): Promise<CallResultOf> {
+  const result: CallResultOf = {
+    text: reply.text,
+    output: reply.output,
+    messages: Object.freeze([...call.messages]),
+    finishReason,
+    usage: call.usage,
+    toolCallsCount: call.toolCalls,
+    model: open.reply.model ?? open.target.model,
+    provider: open.target.provider.id,
+  }
+  if (open.effect !== undefined && listening(call, 'response_complete')) {
+    const told = emit(
+      call,
+      'response_complete',
+      JSON.parse(
+        JSON.stringify({
+          finalMessage: result.text,
+          finishReason,
+          usage: result.usage,
+          toolCallsCount: result.toolCallsCount,
+          model: result.model,
+          provider: result.provider,
+          messages: result.messages,
+          ...(plan.output === undefined ? {} : { structuredOutput: result.output ?? null }),
+        }),
+      ) as JsonObject,
+    )
+    if (told !== undefined) await told
+  }
+  return result
+}

@@ -1,0 +1,337 @@
+import { ProviderError } from '../errors/provider-error.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import type { GateStop } from '../hooks/answer-kind.js'
+import { Veto } from '../errors/answers.js'
+import type { JsonValue } from '../internal/json.js'
+import { USAGE_NOT_REPORTED, addUsage } from '../messages/usage.js'
+import type { Usage } from '../messages/usage.js'
+import type { ModelReply, ModelRequest } from '../providers/model-provider.js'
+import { buildRequest, inputTokensAtMost } from './build-request.js'
+import type { Landing } from './build-request.js'
+import type { CallPlan, ModelTarget } from './call-plan.js'
+import type { CallScope } from './call-scope.js'
+import { askPoint, closeEffect, Effect, settleGates } from './effect.js'
+import type { Ending } from './effect.js'
+import { ModelGateContext } from './effect-contexts.js'
+import type { ModelFacts } from './effect-contexts.js'
+import { receiveReply } from './receive-reply.js'
+import { runOpen } from './open-effect.js'
+import type { Settled, WatchResult } from './open-effect.js'
+
+/** A model call whose gates passed and whose reply arrived; not closed yet: `inspectReply` belongs to the same effect. */
+export interface OpenReply {
+  readonly kind: 'reply'
+  readonly reply: ModelReply
+  readonly target: ModelTarget
+  /** The open effect; `undefined` on a replay, where nothing is asked or told again. */
+  readonly effect: Effect | undefined
+  readonly facts: ModelFacts
+  /** Deltas were delivered while it arrived. */
+  readonly delivered: boolean
+}
+
+/** What a request to the model came to. */
+export type ModelOutcome = OpenReply | { readonly kind: 'land'; readonly landing: Landing }
+
+/** State of one effect over its attempts. */
+interface Attempting {
+  readonly name: string
+  readonly round: number
+  readonly landing: Landing | undefined
+  delivered: boolean
+}
+
+/**
+ * One request to the model: a new effect whose gates are asked, over as many attempts as `retry` and `fallback` allow. Each
+ * attempt passes the gates and is closed on its own; nothing is repeated after a delta was delivered.
+ */
+export async function callModel(
+  call: CallScope,
+  plan: CallPlan,
+  round: number,
+  landing: Landing | undefined,
+): Promise<ModelOutcome> {
+  const attempting: Attempting = { name: `m${++call.requests}`, round, landing, delivered: false }
+  let last: unknown
+  for (let index = 0; index < plan.targets.length; index++) {
+    const target = plan.targets[index] as ModelTarget
+    for (let attempt = 1; attempt <= plan.settings.retry.attempts; attempt++) {
+      if (last !== undefined) await backOff(call, plan, last, attempt)
+      try {
+        return await attemptModel(call, plan, target, attempting)
+      } catch (error) {
+        if (!ProviderError.isInstance(error) || !error.retryable || attempting.delivered || call.run.stops.stopped)
+          throw error
+        last = error
+      }
+    }
+  }
+  throw last
+}
+
+async function backOff(call: CallScope, plan: CallPlan, error: unknown, attempt: number): Promise<void> {
+  const { backoffMs, maxBackoffMs } = plan.settings.retry
+  const asked = ProviderError.isInstance(error) ? error.retryAfterMs : undefined
+  // full jitter over the upper half, so that many runs that failed together do not come back together
+  const doubled = Math.min(maxBackoffMs, backoffMs * 2 ** Math.max(0, attempt - 2))
+  const ms = Math.min(maxBackoffMs, asked ?? doubled / 2 + Math.random() * (doubled / 2))
+  const controller = new AbortController()
+  const onStop = (): void => controller.abort()
+  call.run.stops.listen(onStop)
+  await call.steps.sleep(ms, controller.signal)
+  call.run.stops.unlisten(onStop)
+  call.run.check()
+}
+
+async function attemptModel(
+  call: CallScope,
+  plan: CallPlan,
+  target: ModelTarget,
+  attempting: Attempting,
+): Promise<ModelOutcome> {
+  const { steps, tree } = call
+  const { name, landing } = attempting
+  call.run.check()
+  if (steps.recorded(`${name}.land`) !== 'nothing') {
+    const landed = (await steps.begin(`${name}.land`, null as JsonValue)) as { maxOutputTokens: number | null }
+    call.run.landed = true
+    return { kind: 'land', landing: { maxOutputTokens: landed.maxOutputTokens ?? undefined } }
+  }
+  const request = buildRequest(call, plan, target, landing)
+  const facts = modelFacts(plan, target, request, attempting)
+  const recorded = steps.recorded(name)
+  const before = steps.attemptsBefore(name)
+  if (recorded !== 'nothing') await steps.begin(name, null as JsonValue)
+  if (recorded === 'done') return replayed(call, target, facts, name)
+  tree.countModelCall()
+  const effectId = call.effectId(name)
+  const attempt = tree.attemptOf(effectId, before)
+  const effect = new Effect(
+    'model_call',
+    call.facts(effectId, attempt),
+    `${target.provider.id}/${target.model}`,
+    call.clock.now(),
+  )
+  const stop = await settleGates(call, effect, (gates) =>
+    askPoint(
+      call,
+      effect,
+      'beforeModelCall',
+      call.hookSet.gates.beforeModelCall,
+      gates,
+      (state) => new ModelGateContext(effect.facts, state, facts),
+    ),
+  )
+  if (stop !== undefined) return stopped(call, effect, facts, stop)
+  call.run.check()
+  tree.noteAttempt(effectId, attempt)
+  const begun = steps.begin(name, beginRecord(call, effect))
+  if (begun !== null) await begun
+  const watch: WatchResult = { stop: undefined }
+  const settled: { is: Settled<ModelReply> | undefined } = { is: undefined }
+  try {
+    const reply = await steps.step(name, async () => {
+      const open = {
+        kind: 'model_call' as const,
+        provider: target.provider.id,
+        model: target.model,
+        toolCode: null,
+        timeoutMs: undefined,
+      }
+      settled.is = await runOpen(call, effect, open, watch, ({ signal }) =>
+        receiveReply(call, plan, target, request, signal, () => {
+          attempting.delivered = true
+        }),
+      )
+      return valueOf(call, settled.is, target)
+    })
+    countUsage(call, reply.usage)
+    if (watch.stop !== undefined) throw await closeWatched(call, effect, facts, watch.stop, reply)
+    return { kind: 'reply', reply, target, effect, facts, delivered: attempting.delivered }
+  } catch (error) {
+    if (!effect.closed) await closeFailed(call, effect, facts, settled.is, watch, error)
+    throw call.run.stops.stopped ? (tree.stop?.error ?? call.run.stops.reason) : error
+  }
+}
+
+/** On a replay nothing is asked, told or counted twice: only what the reply adds up to. */
+async function replayed(call: CallScope, target: ModelTarget, facts: ModelFacts, name: string): Promise<OpenReply> {
+  try {
+    const reply = await call.steps.step<ModelReply>(name, () => {
+      throw new SluiceError('JOURNAL_MISMATCH', `The journal holds no reply for ${call.pathOf(name)}.`)
+    })
+    call.usage = addUsage(call.usage, reply.usage)
+    return { kind: 'reply', reply, target, effect: undefined, facts, delivered: false }
+  } catch (error) {
+    if (ProviderError.isInstance(error) && error.sent !== 'no')
+      call.usage = addUsage(call.usage, error.delivered?.usage ?? USAGE_NOT_REPORTED)
+    throw error
+  }
+}
+
+function countUsage(call: CallScope, usage: Usage): void {
+  call.usage = addUsage(call.usage, usage)
+  call.run.addUsage(usage)
+}
+
+function modelFacts(plan: CallPlan, target: ModelTarget, request: ModelRequest, attempting: Attempting): ModelFacts {
+  let measured: number | null | undefined
+  return {
+    provider: target.provider.id,
+    model: target.model,
+    round: attempting.round,
+    maxOutputTokens: request.maxOutputTokens,
+    tools: attempting.landing === undefined ? plan.toolNames : [],
+    hostedTools:
+      attempting.landing === undefined
+        ? plan.hosted.filter((tool) => tool.provider === target.provider.id).map((tool) => tool.info)
+        : [],
+    landing: attempting.landing !== undefined,
+    inputTokensAtMost: () => (measured === undefined ? (measured = inputTokensAtMost(target, request)) : measured),
+  }
+}
+
+/** What `begin` records: the answers of the gates, and the states that plugins keep for the tree. */
+export function beginRecord(call: CallScope, effect: Effect): JsonValue {
+  const { attempt } = effect.facts
+  return call.tree.state.size === 0
+    ? { attempt, askings: effect.askings as unknown as JsonValue }
+    : { attempt, askings: effect.askings as unknown as JsonValue, state: Object.fromEntries(call.tree.state) }
+}
+
+async function stopped(call: CallScope, effect: Effect, facts: ModelFacts, stop: GateStop): Promise<ModelOutcome> {
+  if (stop.answer === 'landed' && !call.run.landed) {
+    call.run.landed = true
+    await closeModel(call, effect, facts, { outcome: 'not_run', sent: 'no' }, undefined).told
+    await call.steps.begin(`m${call.requests}.land`, { maxOutputTokens: stop.error.maxOutputTokens ?? null })
+    return { kind: 'land', landing: { maxOutputTokens: stop.error.maxOutputTokens } }
+  }
+  const error = call.tree.endByGate(stop.answer === 'landed' ? landedTwice(stop) : stop)
+  await tellStop(call, effect, facts, stop, {
+    outcome: stop.answer === 'aborted' ? 'aborted' : 'stopped',
+    sent: 'no',
+    error,
+  })
+  throw error
+}
+
+function landedTwice(stop: GateStop): GateStop {
+  const error = new Veto(
+    'LANDED_TWICE',
+    `Plugin "${stop.by.plugin}" asked a run that is landing to land again (${stop.error?.code ?? ''}).`,
+    undefined,
+    { by: stop.by, cause: stop.error },
+  )
+  return { answer: 'vetoed', error, by: stop.by }
+}
+
+/** Closes the effect, then tells `onStop` with its receipt. */
+async function tellStop(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  stop: GateStop,
+  ending: Ending,
+): Promise<void> {
+  const { receipt, told } = closeModel(call, effect, facts, ending, undefined)
+  await told
+  const ids = {
+    effectId: effect.facts.effectId,
+    attempt: effect.facts.attempt,
+    executionId: effect.facts.executionId,
+    agentCode: effect.facts.agentCode,
+    sessionId: effect.facts.sessionId,
+  }
+  await call.tree.tellGateStop(stop, receipt, ids)
+}
+
+/** `whileInFlight` stopped the run while the reply still arrived. */
+async function closeWatched(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  stop: GateStop,
+  reply: ModelReply | undefined,
+): Promise<SluiceError> {
+  const error = call.tree.endByGate(stop)
+  const { receipt, told } = closeModel(call, effect, facts, { outcome: 'stopped', sent: 'yes', error }, reply)
+  await told
+  const ids = {
+    effectId: effect.facts.effectId,
+    attempt: effect.facts.attempt,
+    executionId: effect.facts.executionId,
+    agentCode: effect.facts.agentCode,
+    sessionId: effect.facts.sessionId,
+  }
+  await call.tree.tellGateStop(stop, receipt, ids)
+  return error
+}
+
+async function closeFailed(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  settled: Settled<ModelReply> | undefined,
+  watch: WatchResult,
+  error: unknown,
+): Promise<void> {
+  const provider = ProviderError.isInstance(error) ? error : undefined
+  const sent = provider?.sent ?? 'unknown'
+  const usage = provider?.delivered?.usage ?? undefined
+  if (sent !== 'no') countUsage(call, usage ?? USAGE_NOT_REPORTED)
+  if (watch.stop !== undefined) {
+    await closeWatched(call, effect, facts, watch.stop, undefined)
+    return
+  }
+  const outcome = settled?.kind === 'abandoned' ? 'unknown' : call.run.stops.stopped ? 'aborted' : 'error'
+  await closeModel(call, effect, facts, { outcome, sent, error }, undefined, usage).told
+}
+
+/** Closes a model call with what is known of its reply. */
+export function closeModel(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  ending: Ending,
+  reply: ModelReply | undefined,
+  usage = reply?.usage,
+) {
+  const reported = usage === undefined || usage.unreportedCalls > 0 ? null : usage
+  return closeEffect(
+    call,
+    effect,
+    ending,
+    call.hookSet.observers.afterModelCall,
+    {
+      provider: facts.provider,
+      model: facts.model,
+      answeredModel: reply?.model ?? null,
+      usage: reported,
+      finishReason: reply?.finishReason ?? null,
+      rateLimit: reply?.rateLimit ?? null,
+      maxOutputTokens: facts.maxOutputTokens,
+    },
+    facts,
+  )
+}
+
+function valueOf(call: CallScope, settled: Settled<ModelReply>, target: ModelTarget): ModelReply {
+  if (settled.kind === 'value') return settled.value
+  if (settled.kind === 'error') {
+    if (SluiceError.isInstance(settled.error) || call.run.stops.stopped) throw settled.error
+    throw new ProviderError(
+      'PROVIDER_RESPONSE_ERROR',
+      `The adapter of ${target.provider.id} failed: ${messageOf(settled.error)}`,
+      { provider: target.provider.id, model: target.model, cause: settled.error },
+    )
+  }
+  throw call.tree.stop?.error ?? call.run.stops.reason
+}
+
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error)
+  } catch {
+    return 'something that cannot be shown'
+  }
+}

@@ -1,0 +1,62 @@
+import type { RunFacts } from '../context/frame.js'
+import type { ToolCallRecord } from '../errors/sluice-error.js'
+import type { HookSet } from '../hooks/hook-set.js'
+import type { StopSource } from '../internal/stop-source.js'
+import type { Label } from '../messages/label.js'
+import type { Message } from '../messages/message.js'
+import { addUsage, USAGE_NONE } from '../messages/usage.js'
+import type { Usage } from '../messages/usage.js'
+import type { Tree } from './tree.js'
+
+/** The settings that an execution was resolved to; `RunContext` of its caller. */
+export interface RunScopeOptions {
+  readonly tree: Tree
+  readonly facts: RunFacts
+  readonly parent: RunScope | undefined
+  /** The tree's stop, or one of its own that the tree's stop fires too (a nested agent's timeout). */
+  readonly stops: StopSource
+  /** Labels of what led here: the call that started a nested run. */
+  readonly labels: readonly Label[]
+  /** Points of gates that this run was started in. */
+  readonly gatePoints: readonly string[] | undefined
+  readonly resources: unknown
+  /** The gates of the tree, and what a fork added. */
+  readonly hookSet: HookSet
+  /** False for runs under a user's handler or a gate, which cannot be paused through. */
+  readonly pausable: boolean
+}
+
+/** One execution, or one plain call outside any run: what its calls have in common, and what they add up to. */
+export class RunScope {
+  readonly options: RunScopeOptions
+  readonly tree: Tree
+  readonly facts: RunFacts
+  readonly stops: StopSource
+  usage: Usage = USAGE_NONE
+  /** The execution has landed once; a second `Land` in it is a veto. */
+  landed = false
+  readonly toolCalls: ToolCallRecord[] = []
+  /** The conversation so far, for the partial of an error. */
+  messages: readonly Message[] = []
+
+  constructor(options: RunScopeOptions) {
+    this.options = options
+    this.tree = options.tree
+    this.facts = options.facts
+    this.stops = options.stops
+    const id = options.facts.executionId
+    const before = id === null ? undefined : this.tree.usedBefore.get(id)
+    if (before !== undefined) this.usage = before
+  }
+
+  addUsage(usage: Usage): void {
+    this.usage = addUsage(this.usage, usage)
+    this.tree.addUsage(usage)
+  }
+
+  /** Throws where the tree or this run was stopped. */
+  check(): void {
+    this.tree.check()
+    if (this.stops.stopped) throw this.stops.reason
+  }
+}

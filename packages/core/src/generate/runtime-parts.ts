@@ -1,0 +1,46 @@
+import type { Engine, Steps } from '../engine/engine.js'
+import type { EventHub } from '../events/event-hub.js'
+import type { HookSet } from '../hooks/hook-set.js'
+import type { ObserverHealth } from '../hooks/observe.js'
+import type { Clock } from '../internal/clock.js'
+import type { Deadlines } from '../internal/deadlines.js'
+import type { Ids } from '../internal/ids.js'
+import type { JsonObject } from '../internal/json.js'
+import type { Logger } from '../internal/logger.js'
+import type { Label } from '../messages/label.js'
+import type { ModelProvider } from '../providers/model-provider.js'
+import type { Store } from '../store/store.js'
+import type { RunScope } from './run-scope.js'
+import type { Limits, LoopSettings, Timeouts } from './settings.js'
+
+/** A run that the framework starts in place of a handler (`defineTool({ agent })`). */
+export interface AgentToolRun {
+  readonly agent: string
+  readonly input: JsonObject
+  readonly parent: RunScope
+  readonly steps: Steps
+  /** Path of the tool effect that the run stands under. */
+  readonly path: string
+  readonly labels: readonly Label[]
+}
+
+/** What a runtime and its forks share, and what every tree works with. */
+export interface RuntimeParts {
+  readonly runtimeKey: object
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly deadlines: Deadlines
+  readonly health: ObserverHealth
+  readonly store: Store
+  readonly engine: Engine
+  readonly providers: ReadonlyMap<string, ModelProvider>
+  readonly events: EventHub
+  readonly limits: Limits
+  readonly timeouts: Timeouts
+  readonly settings: LoopSettings
+  /** Runs the agent behind a tool as a nested run; returns its final message as text. */
+  runAgentTool(run: AgentToolRun): Promise<string>
+  /** The set of a fork added to the set that a tree started with. */
+  mergeSets(base: HookSet, added: HookSet): HookSet
+}

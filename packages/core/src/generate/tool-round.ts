@@ -1,0 +1,348 @@
+import { Interrupt } from '../engine/interrupt.js'
+import { Veto } from '../errors/answers.js'
+import type { Pause } from '../errors/answers.js'
+import type { GateStop } from '../hooks/answer-kind.js'
+import type { HookFailedError } from '../errors/answers.js'
+import { digest } from '../internal/digest.js'
+import { isThenable } from '../internal/json.js'
+import type { JsonValue } from '../internal/json.js'
+import type { ToolCallPart, ToolResultPart } from '../messages/message.js'
+import { askTool, invalidCall, missingContext, prepareCall } from './ask-tool.js'
+import type { CallPlan } from './call-plan.js'
+import type { CallScope } from './call-scope.js'
+import { Effect, settleGates } from './effect.js'
+import type { Ending } from './effect.js'
+import { roundCall, RESULT_TEXT } from './round-call.js'
+import type { CallResult, RoundCall } from './round-call.js'
+import { closeToolEffect, handlerContext, runTool } from './run-tool.js'
+
+/** A round came to its end: each call has exactly one result, in call order. */
+export interface RoundResult {
+  readonly results: readonly ToolResultPart[]
+  /** Calls beyond `maxToolCalls` that were not run. */
+  readonly skipped: number
+}
+
+/**
+ * Runs the tool calls of one reply in two phases: first all are prepared and their gates asked, then the admitted ones run.
+ * A stop on any call means that no tool of the round runs; a pause, that all which needs a human is pending at once.
+ * Whatever happens, `results` holds what is known of every call when this throws.
+ */
+export async function runRound(
+  call: CallScope,
+  plan: CallPlan,
+  parts: readonly ToolCallPart[],
+  results: ToolResultPart[],
+): Promise<RoundResult> {
+  const calls = parts.map((part, index) => roundCall(part, `m${call.requests}.t${index + 1}`))
+  const room = Math.max(0, plan.settings.maxToolCalls - call.toolCalls)
+  try {
+    await admitAll(call, plan, calls, room)
+    await runAll(call, plan, calls.slice(0, room))
+  } catch (error) {
+    fillIn(calls)
+    if (Interrupt.isInstance(error)) await putOff(call, calls)
+    else await closeRest(call, calls, { outcome: 'not_run', sent: 'no' })
+    throw error
+  } finally {
+    results.push(...calls.map(toPart))
+    for (const entry of calls) {
+      call.run.toolCalls.push({
+        callId: entry.part.toolCallId,
+        toolCode: entry.part.toolName,
+        status: entry.result?.status ?? 'not_run',
+        ...(entry.result?.errorReference === undefined ? {} : { errorReference: entry.result.errorReference }),
+      })
+    }
+  }
+  const skipped = Math.max(0, calls.length - room)
+  call.toolCalls += calls.length - skipped
+  return { results, skipped }
+}
+
+/** Phase 1: every call in call order; the first stop ends it, a pause does not. */
+async function admitAll(call: CallScope, plan: CallPlan, calls: readonly RoundCall[], room: number): Promise<void> {
+  let paused = false
+  for (let index = 0; index < calls.length; index++) {
+    const entry = calls[index] as RoundCall
+    if (index >= room) {
+      entry.result = { status: 'skipped_limit', text: RESULT_TEXT.skippedLimit }
+      entry.state = 'result'
+      continue
+    }
+    const admitted = admit(call, plan, entry)
+    if (isThenable(admitted)) await admitted
+    if (entry.state === 'stopped') await stopRound(call, calls, entry)
+    paused ||= entry.state === 'paused'
+  }
+  if (paused) await pauseRound(call, calls)
+}
+
+async function admit(call: CallScope, plan: CallPlan, entry: RoundCall): Promise<void> {
+  call.run.check()
+  const recorded = call.steps.recorded(entry.name)
+  const prepared = prepareCall(call, plan, entry)
+  const fault = isThenable(prepared) ? await prepared : prepared
+  if (recorded === 'done') {
+    entry.state = 'recorded'
+    return
+  }
+  if (fault !== undefined) {
+    if (plan.settings.onInvalidCall === 'throw') throw invalidCall(fault, entry)
+    setResult(entry, { status: 'invalid', text: fault.text })
+    return
+  }
+  const missing = entry.tool === undefined ? undefined : missingContext(call, entry.tool)
+  if (missing !== undefined) {
+    setResult(entry, { status: 'refused', text: missing })
+    return
+  }
+  const effectId = call.effectId(entry.name)
+  const attempt = call.tree.attemptOf(effectId, call.steps.attemptsBefore(entry.name) - (recorded === 'begun' ? 1 : 0))
+  entry.effect = new Effect('tool_call', call.facts(effectId, attempt), entry.part.toolName, call.clock.now())
+  if (recorded === 'begun') {
+    // its gates passed before the pause and stand in the journal; the run below it goes on
+    entry.state = 'begun'
+    return
+  }
+  await ask(call, entry)
+}
+
+async function ask(call: CallScope, entry: RoundCall): Promise<void> {
+  const effect = entry.effect as Effect
+  const context = handlerContext(call, entry, effect)
+  const asked = settleGates(call, effect, (gates) => askTool(call, entry, effect, gates, context))
+  const stop = isThenable(asked) ? await asked : asked
+  entry.stop = stop
+  if (stop === undefined) entry.state = 'admitted'
+  else if (stop.answer === 'refused') {
+    setResult(entry, { status: 'refused', text: stop.error.text })
+    await call.tree.tellGateStop(stop, null, idsOf(effect))
+  } else if (stop.answer === 'paused') await setPaused(call, entry, stop.error)
+  else entry.state = 'stopped'
+}
+
+async function setPaused(call: CallScope, entry: RoundCall, pause: Pause): Promise<void> {
+  const effect = entry.effect as Effect
+  const stop = entry.stop as GateStop
+  if (!call.run.options.pausable) {
+    const code = call.tree.options.recorded ? 'PAUSE_IN_HANDLER' : 'PAUSE_STANDALONE'
+    const where = call.tree.options.recorded
+      ? 'below a handler of the user, which cannot be paused through'
+      : 'in a plain call outside any run'
+    entry.stop = {
+      answer: 'vetoed',
+      by: stop.by,
+      error: new Veto(
+        code,
+        `Plugin "${stop.by.plugin}" paused (${pause.code}) ${where}.`,
+        { code: pause.code },
+        { by: stop.by, cause: pause },
+      ),
+    }
+    entry.state = 'stopped'
+    return
+  }
+  entry.state = 'paused'
+  call.tree.pending.push({
+    effectId: effect.facts.effectId,
+    executionId: effect.facts.executionId ?? '',
+    agentCode: effect.facts.agentCode ?? '',
+    toolCode: entry.part.toolName,
+    callId: entry.part.toolCallId,
+    argsDigest: entry.copy === undefined ? '' : digest(entry.copy as JsonValue),
+    plugin: stop.by.plugin,
+    code: pause.code,
+    details: pause.details ?? null,
+    expiresAt: pause.expiresAt ?? null,
+    decision: null,
+  })
+  await call.tree.tellGateStop(stop, null, idsOf(effect))
+}
+
+/** A stop on one call: no tool of the round runs, every call that was asked is closed, the run ends. */
+async function stopRound(call: CallScope, calls: readonly RoundCall[], entry: RoundCall): Promise<never> {
+  const stop = entry.stop as GateStop
+  const effect = entry.effect as Effect
+  const error = call.tree.endByGate(stop)
+  entry.result = { status: 'vetoed', text: RESULT_TEXT.vetoed }
+  const { receipt, told } = closeToolEffect(call, entry, effect, {
+    outcome: stop.answer === 'aborted' ? 'aborted' : 'stopped',
+    sent: 'no',
+    error,
+  })
+  await told
+  await call.tree.tellGateStop(stop as GateStop & { error: Veto | HookFailedError }, receipt, idsOf(effect))
+  await closeRest(call, calls, { outcome: 'not_run', sent: 'no' })
+  throw error
+}
+
+/** A pause: every call of the round that was asked and has not run is closed `not_run`; after the resume it is asked again. */
+async function pauseRound(call: CallScope, calls: readonly RoundCall[]): Promise<never> {
+  await putOff(call, calls)
+  throw new Interrupt('the run is paused')
+}
+
+async function putOff(call: CallScope, calls: readonly RoundCall[]): Promise<void> {
+  for (const entry of calls) {
+    if (entry.effect === undefined || entry.effect.closed || entry.state === 'begun') continue
+    const closed = call.steps.close(entry.name)
+    if (closed !== undefined) await closed
+  }
+  await closeRest(call, calls, { outcome: 'not_run', sent: 'no' })
+}
+
+async function closeRest(call: CallScope, calls: readonly RoundCall[], ending: Ending): Promise<void> {
+  for (const entry of calls) {
+    const { effect } = entry
+    if (effect === undefined || effect.closed || entry.state === 'begun') continue
+    const refused = entry.result?.status === 'refused' && ending.outcome === 'not_run' && call.tree.pending.length === 0
+    const { told } = closeToolEffect(call, entry, effect, refused ? { outcome: 'refused', sent: 'no' } : ending)
+    if (told !== undefined) await told
+  }
+}
+
+/** Phase 2: the admitted calls, one at a time in call order; neighbours that only read may run together. */
+async function runAll(call: CallScope, plan: CallPlan, calls: readonly RoundCall[]): Promise<void> {
+  let effectRan = -1
+  for (let index = 0; index < calls.length; index++) {
+    const group = together(plan, calls, index)
+    if (group.length > 1) {
+      index += group.length - 1
+      await runGroup(call, plan, calls, group, effectRan)
+      continue
+    }
+    const entry = calls[index] as RoundCall
+    await runOne(call, plan, calls, entry, effectRan)
+    if (entry.state === 'begun' && entry.tool?.effect !== 'read') effectRan = call.clock.monotonic()
+  }
+}
+
+function together(plan: CallPlan, calls: readonly RoundCall[], from: number): readonly RoundCall[] {
+  const group: RoundCall[] = []
+  for (let index = from; index < calls.length && group.length < plan.settings.toolConcurrency; index++) {
+    const entry = calls[index] as RoundCall
+    if (entry.state !== 'admitted' || entry.tool?.effect !== 'read') break
+    group.push(entry)
+  }
+  return group
+}
+
+/** All of a group come to their end before an error of one of them ends the round. */
+async function runGroup(
+  call: CallScope,
+  plan: CallPlan,
+  calls: readonly RoundCall[],
+  group: readonly RoundCall[],
+  effectRan: number,
+): Promise<void> {
+  const settled = await Promise.allSettled(group.map((entry) => runOne(call, plan, calls, entry, effectRan)))
+  const failed = settled.filter((result): result is PromiseRejectedResult => result.status === 'rejected')
+  const stop = failed.find((result) => !Interrupt.isInstance(result.reason)) ?? failed[0]
+  if (stop !== undefined) throw stop.reason
+}
+
+async function runOne(
+  call: CallScope,
+  plan: CallPlan,
+  calls: readonly RoundCall[],
+  entry: RoundCall,
+  effectRan: number,
+): Promise<void> {
+  call.run.check()
+  if (entry.state === 'recorded' || entry.state === 'result') {
+    await recordResult(call, entry)
+    return
+  }
+  const effect = entry.effect as Effect
+  if (entry.state === 'begun') {
+    const blocked = await afterLostBegin(call, entry)
+    if (blocked) return
+  } else if (!fresh(call, effect, effectRan) && !entry.askedAgain) {
+    entry.askedAgain = true
+    await ask(call, entry)
+    const state = entry.state as RoundCall['state']
+    if (state === 'stopped') await stopRound(call, calls, entry)
+    if (state === 'paused') await pauseRound(call, calls)
+    if (state === 'result') {
+      await recordResult(call, entry)
+      return
+    }
+  }
+  await runTool(call, plan, entry)
+}
+
+function fresh(call: CallScope, effect: Effect, effectRan: number): boolean {
+  return effect.passedAt > effectRan && call.clock.monotonic() - effect.passedAt <= call.parts.timeouts.gateFreshMs
+}
+
+/**
+ * The begin of a handler is in the journal and its result is not: whether it took effect is not known. `repeat` decides;
+ * `never` needs a human (`EFFECT_UNKNOWN`): approve runs it again under the same key, deny gives the note as its result.
+ */
+async function afterLostBegin(call: CallScope, entry: RoundCall): Promise<boolean> {
+  if (entry.tool?.agent !== null || entry.tool.repeat !== 'never') return false
+  const effect = entry.effect as Effect
+  const decision = call.tree.decisions.get(effect.facts.effectId)
+  if (decision?.decision === 'approve') return false
+  if (decision?.decision === 'deny') {
+    entry.result = { status: 'unknown', text: decision.note ?? RESULT_TEXT.unknown }
+    return true
+  }
+  call.tree.pending.push({
+    effectId: effect.facts.effectId,
+    executionId: effect.facts.executionId ?? '',
+    agentCode: effect.facts.agentCode ?? '',
+    toolCode: entry.part.toolName,
+    callId: entry.part.toolCallId,
+    argsDigest: entry.copy === undefined ? '' : digest(entry.copy as JsonValue),
+    plugin: 'sluice',
+    code: 'EFFECT_UNKNOWN',
+    details: null,
+    expiresAt: null,
+    decision: null,
+  })
+  throw new Interrupt('the outcome of a tool call is not known')
+}
+
+/** A result that needs no handler (refused, unusable, from the journal) is a step too, so that a replay finds it in place. */
+async function recordResult(call: CallScope, entry: RoundCall): Promise<void> {
+  if (entry.result?.status === 'skipped_limit') return
+  if (entry.state === 'recorded') {
+    entry.result = await call.steps.replay<CallResult>(entry.name)
+    return
+  }
+  const result = entry.result as CallResult
+  await call.steps.branch(entry.name, (steps) => steps.step('call', () => result))
+  if (entry.effect !== undefined && !entry.effect.closed) {
+    const { told } = closeToolEffect(call, entry, entry.effect, { outcome: 'refused', sent: 'no' })
+    if (told !== undefined) await told
+  }
+}
+
+function setResult(entry: RoundCall, result: CallResult): void {
+  entry.result = result
+  entry.state = 'result'
+}
+
+function fillIn(calls: readonly RoundCall[]): void {
+  for (const entry of calls) entry.result ??= { status: 'not_run', text: RESULT_TEXT.notRun }
+}
+
+function toPart(entry: RoundCall): ToolResultPart {
+  const result = entry.result ?? { status: 'not_run' as const, text: RESULT_TEXT.notRun }
+  return {
+    type: 'tool_result',
+    toolCallId: entry.part.toolCallId,
+    toolName: entry.part.toolName,
+    result: result.text,
+    status: result.status,
+    ...(result.errorReference === undefined ? {} : { errorReference: result.errorReference }),
+    ...(result.labels === undefined ? {} : { labels: result.labels }),
+  }
+}
+
+function idsOf(effect: Effect) {
+  const { effectId, attempt, executionId, agentCode, sessionId } = effect.facts
+  return { effectId, attempt, executionId, agentCode, sessionId }
+}

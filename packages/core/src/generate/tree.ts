@@ -1,0 +1,381 @@
+import { currentFrame } from '../context/frame.js'
+import type { TreeState } from '../context/frame.js'
+import { HookFailedError, Veto } from '../errors/answers.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import type { ReceiptCounts } from '../errors/sluice-error.js'
+import type { RunEvent } from '../events/run-event.js'
+import type { GateStop } from '../hooks/answer-kind.js'
+import type { Decision, OnStopContext } from '../hooks/hook-points.js'
+import type { HookSet } from '../hooks/hook-set.js'
+import { describeError, observe } from '../hooks/observe.js'
+import type { ObserveControl } from '../hooks/observe.js'
+import type { Receipt } from '../hooks/receipt.js'
+import type { Deadline } from '../internal/deadlines.js'
+import type { JsonObject, JsonValue } from '../internal/json.js'
+import { StopSource } from '../internal/stop-source.js'
+import { addUsage, USAGE_NONE } from '../messages/usage.js'
+import type { Usage } from '../messages/usage.js'
+import type { FailureKind, PendingRecord } from '../store/records.js'
+import type { Limits } from './settings.js'
+import type { RuntimeParts } from './runtime-parts.js'
+
+/** Why a tree was stopped: what its caller gets, and how the record calls it. */
+export interface TreeStop {
+  readonly error: SluiceError
+  readonly kind: FailureKind
+  readonly status: 'failed' | 'timeout' | 'aborted'
+}
+
+/** What receives the events of a tree besides the callback: a stream. */
+export interface EventSink {
+  /** Deltas go out as they arrive, before the reply is checked. */
+  readonly live: boolean
+  emit(event: RunEvent): void
+}
+
+export interface TreeOptions {
+  readonly rootExecutionId: string
+  readonly caller: unknown
+  readonly createdBy: string | null
+  readonly tenant: string | null
+  readonly appId: string | null
+  readonly hookSet: HookSet
+  readonly limits: Limits
+  readonly sink?: EventSink
+  /** False for a plain call outside any run. */
+  readonly recorded: boolean
+}
+
+/** Figures of a tree that a pause stores beside the journal. */
+export interface TreeSnapshot {
+  readonly seq: number
+  readonly counts: {
+    readonly effects: number
+    readonly asked: number
+    readonly passed: number
+    readonly stopped: number
+  }
+  readonly state: JsonObject
+  readonly waitedMs: number
+  readonly elapsedMs: number
+  readonly modelCalls: number
+  readonly toolCalls: number
+  readonly usage: Usage
+  /** Own usage of the runs that were open at the pause, by execution id. */
+  readonly runs: Readonly<Record<string, Usage>>
+}
+
+/**
+ * A top-level run and everything nested below it, or a plain call outside any run: its gates, its limits, its sticky stop,
+ * the state of its plugins and the counts of its receipts.
+ */
+export class Tree implements TreeState {
+  readonly parts: RuntimeParts
+  readonly options: TreeOptions
+  readonly limits: Limits
+  readonly stops = new StopSource()
+  readonly state = new Map<string, JsonValue>()
+  readonly observing: ObserveControl
+  readonly decisions = new Map<string, Decision>()
+  /** Pauses of the run that is resumed, by effect: when they expire. */
+  readonly expired = new Map<string, number>()
+  readonly pending: PendingRecord[] = []
+  readonly inFlight = new Set<string>()
+  /** Runs of the tree that are open, by execution id: what they used so far is stored at a pause. */
+  readonly open = new Map<string, { readonly usage: Usage }>()
+  /** What open runs had used at the pause that is resumed. */
+  readonly usedBefore = new Map<string, Usage>()
+  /** Work on the side (observers of a stop) that the end of the tree waits for. */
+  readonly background: Promise<unknown>[] = []
+  /** Receipts that wait for the next record of the tree. */
+  receipts: Receipt[] = []
+  stateOpen = false
+  over = false
+  stop: TreeStop | undefined
+  usage: Usage = USAGE_NONE
+  seq = 0
+  readonly #attempts = new Map<string, number>()
+  readonly #counts = { effects: 0, asked: 0, passed: 0, stopped: 0 }
+  readonly #startedAt: number
+  #elapsedBefore = 0
+  #stopReceipt: Receipt | undefined
+  #modelCalls = 0
+  #toolCalls = 0
+  #waitedMs = 0
+  #deadline: Deadline | undefined
+
+  constructor(parts: RuntimeParts, options: TreeOptions) {
+    this.parts = parts
+    this.options = options
+    this.limits = options.limits
+    this.#startedAt = parts.clock.monotonic()
+    this.observing = {
+      clock: parts.clock,
+      deadlines: parts.deadlines,
+      logger: parts.logger,
+      health: parts.health,
+      observerTimeoutMs: parts.timeouts.observerTimeoutMs,
+      misses: new Map(),
+    }
+    this.#armDuration()
+  }
+
+  get hookSet(): HookSet {
+    return this.options.hookSet
+  }
+
+  get rootExecutionId(): string {
+    return this.options.rootExecutionId
+  }
+
+  /** Ends the tree: the first reason stands, whatever user code catches. Fires `onStop` unless a gate's receipt tells it. */
+  end(stop: TreeStop, told = false): void {
+    if (this.stop !== undefined || this.over) return
+    this.stop = stop
+    this.stops.stop(stop.error)
+    if (!told) {
+      const answer =
+        stop.status === 'aborted'
+          ? 'aborted'
+          : stop.status === 'timeout'
+            ? 'timeout'
+            : stop.kind === 'limit'
+              ? 'limit'
+              : 'vetoed'
+      this.#tellStop(
+        {
+          point: 'run',
+          plugin: null,
+          answer,
+          code: stop.error.code,
+          reason: stop.error.message,
+          details: stop.error.details ?? null,
+        },
+        null,
+        null,
+        null,
+      )
+    }
+  }
+
+  /** Throws the error of the stop, where the tree was stopped. Checked at every chokepoint and after every handler. */
+  check(): void {
+    if (this.stop !== undefined) throw this.stop.error
+  }
+
+  /** A gate that stopped, as an end of the tree. Returns the error that leaves the run. */
+  endByGate(stop: GateStop): SluiceError {
+    if (stop.answer === 'aborted') return this.stop?.error ?? new SluiceError('RUN_ABORTED', 'The run was aborted.')
+    const error =
+      Veto.isInstance(stop.error) || HookFailedError.isInstance(stop.error)
+        ? stop.error
+        : new Veto(stop.error.code, stop.error.message, stop.error.details, { by: stop.by })
+    this.end({ error, kind: Veto.isInstance(error) ? 'veto' : 'hook', status: 'failed' }, true)
+    return this.stop?.error ?? error
+  }
+
+  /** A bound of the whole tree was met. */
+  endByLimit(limit: keyof Limits, value: number): SluiceError {
+    const error = new SluiceError(
+      'TREE_LIMIT',
+      `The tree of runs met its bound ${limit} (${String(this.limits[limit])}); ${value} was asked for.`,
+      {
+        hint: `Look for a loop, or raise limits.${limit}.`,
+        details: { limit, bound: this.limits[limit], asked: value },
+      },
+    )
+    this.end({ error, kind: 'limit', status: 'failed' })
+    return error
+  }
+
+  /** Counts one request to a provider against the tree's bounds; throws where it does not fit. */
+  countModelCall(): void {
+    if (this.#modelCalls >= this.limits.modelCalls) throw this.endByLimit('modelCalls', this.#modelCalls + 1)
+    const tokens =
+      (this.usage.inputTokens ?? 0) +
+      (this.usage.cacheReadTokens ?? 0) +
+      (this.usage.cacheWriteTokens ?? 0) +
+      (this.usage.outputTokens ?? 0)
+    if (this.limits.tokens !== null && (this.limits.tokens === 0 || tokens >= this.limits.tokens))
+      throw this.endByLimit('tokens', tokens)
+    this.#modelCalls += 1
+  }
+
+  /** Counts one tool call that is about to run. */
+  countToolCall(): void {
+    if (this.#toolCalls >= this.limits.toolCalls) throw this.endByLimit('toolCalls', this.#toolCalls + 1)
+    this.#toolCalls += 1
+  }
+
+  /** Takes `ms` out of what gates may make the tree wait; false where it does not fit. A wait costs at least 1 ms of it. */
+  spendWait(ms: number): boolean {
+    const cost = Math.max(1, Math.ceil(ms))
+    if (this.#waitedMs + cost > this.parts.timeouts.maxWaitMs) return false
+    this.#waitedMs += cost
+    return true
+  }
+
+  addUsage(usage: Usage): void {
+    this.usage = addUsage(this.usage, usage)
+  }
+
+  /** The attempt that an asking of this effect is: 1, or one more than was begun or closed. */
+  attemptOf(effectId: string, recorded: number): number {
+    return Math.max(this.#attempts.get(effectId) ?? 0, recorded) + 1
+  }
+
+  /** Notes that this attempt began or was closed. */
+  noteAttempt(effectId: string, attempt: number): void {
+    this.#attempts.set(effectId, attempt)
+  }
+
+  /** Takes the receipt of a closed effect: counted at once, stored with the next record. */
+  addReceipt(receipt: Receipt): void {
+    const counts = this.#counts
+    counts.effects += 1
+    for (const asking of receipt.askings) {
+      for (const gate of asking.gates) {
+        if (gate.answer === 'not_asked') continue
+        counts.asked += 1
+        if (gate.answer === 'passed' || gate.answer === 'would_veto') counts.passed += 1
+        else counts.stopped += 1
+      }
+    }
+    if (receipt.outcome === 'stopped') this.#stopReceipt = receipt
+    this.receipts.push(receipt)
+  }
+
+  receiptCounts(): ReceiptCounts {
+    const stop = this.#stopReceipt
+    return stop === undefined ? { ...this.#counts } : { ...this.#counts, stop: stop as unknown as JsonObject }
+  }
+
+  /** Tells the observers of `onStop` of an answer that stopped something, with its receipt where there is one. */
+  tellGateStop(
+    stop: GateStop,
+    receipt: Receipt | null,
+    ids: {
+      effectId: string | null
+      attempt: number | null
+      executionId: string | null
+      agentCode: string | null
+      sessionId: string | null
+    },
+  ): Promise<void> | undefined {
+    const answer = stop.answer === 'waited' || stop.answer === 'landed' ? 'vetoed' : stop.answer
+    const code = stop.error?.code ?? 'RUN_ABORTED'
+    return this.#tellStop(
+      {
+        point: stop.by.point,
+        plugin: stop.by.plugin,
+        answer,
+        code,
+        reason: stop.error?.message ?? 'aborted',
+        details: stop.error?.details ?? null,
+      },
+      receipt,
+      ids,
+      null,
+    )
+  }
+
+  #tellStop(
+    fields: Pick<OnStopContext, 'point' | 'plugin' | 'answer' | 'code' | 'reason' | 'details'>,
+    receipt: Receipt | null,
+    ids: {
+      effectId: string | null
+      attempt: number | null
+      executionId: string | null
+      agentCode: string | null
+      sessionId: string | null
+    } | null,
+    _frame: null,
+  ): Promise<void> | undefined {
+    const taps = this.hookSet.observers.onStop
+    if (taps.length === 0) return undefined
+    const run = currentFrame()?.run
+    const context: OnStopContext = Object.freeze({
+      ...fields,
+      effectId: ids?.effectId ?? null,
+      attempt: ids?.attempt ?? null,
+      executionId: ids?.executionId ?? (this.stateOpen ? (run?.executionId ?? null) : null),
+      rootExecutionId: this.rootExecutionId,
+      agentCode: ids?.agentCode ?? run?.agentCode ?? null,
+      createdBy: this.options.createdBy,
+      sessionId: ids?.sessionId ?? run?.sessionId ?? null,
+      tenant: this.options.tenant,
+      receipt,
+    })
+    const promise = observe(this.observing, taps, context, true)
+    if (promise !== undefined) this.background.push(promise)
+    return promise
+  }
+
+  /** Waits for what runs on the side. */
+  async settle(): Promise<void> {
+    while (this.background.length > 0) await Promise.all(this.background.splice(0))
+  }
+
+  /** Ends all timers of the tree; later calls inside it are refused with `RUN_OVER`. */
+  close(): void {
+    this.over = true
+    this.stateOpen = false
+    this.#disarmDuration()
+  }
+
+  snapshot(): TreeSnapshot {
+    return {
+      seq: this.seq,
+      counts: { ...this.#counts },
+      state: Object.fromEntries(this.state) as JsonObject,
+      waitedMs: this.#waitedMs,
+      elapsedMs: this.#elapsedBefore + (this.parts.clock.monotonic() - this.#startedAt),
+      modelCalls: this.#modelCalls,
+      toolCalls: this.#toolCalls,
+      usage: this.usage,
+      runs: Object.fromEntries([...this.open].map(([id, run]) => [id, run.usage])),
+    }
+  }
+
+  restore(snapshot: TreeSnapshot): void {
+    this.seq = snapshot.seq
+    Object.assign(this.#counts, snapshot.counts)
+    for (const [key, value] of Object.entries(snapshot.state)) this.state.set(key, value)
+    this.#waitedMs = snapshot.waitedMs
+    this.#elapsedBefore = snapshot.elapsedMs
+    this.#modelCalls = snapshot.modelCalls
+    this.#toolCalls = snapshot.toolCalls
+    this.usage = snapshot.usage
+    for (const [id, usage] of Object.entries(snapshot.runs)) this.usedBefore.set(id, usage)
+    this.#armDuration()
+  }
+
+  #armDuration(): void {
+    this.#disarmDuration()
+    const left = Math.max(1, this.limits.durationMs - this.#elapsedBefore)
+    this.#deadline = this.parts.deadlines.add(left, this.parts.clock.monotonic(), () => {
+      const error = new SluiceError(
+        'TREE_LIMIT',
+        `The tree of runs took longer than its bound durationMs (${this.limits.durationMs}).`,
+        {
+          hint: 'Shorten the work, or raise limits.durationMs.',
+          details: { limit: 'durationMs', bound: this.limits.durationMs },
+        },
+      )
+      this.end({ error, kind: 'timeout', status: 'timeout' })
+    })
+  }
+
+  #disarmDuration(): void {
+    if (this.#deadline !== undefined) this.parts.deadlines.remove(this.#deadline)
+    this.#deadline = undefined
+  }
+}
+
+/** The error that leaves a run for anything that was thrown in it. */
+export function toSluiceError(thrown: unknown): unknown {
+  if (SluiceError.isInstance(thrown) || thrown instanceof Error) return thrown
+  return new SluiceError('TOOL_FAILED', `Something that is not an error was thrown: ${describeError(thrown)}`, {
+    cause: thrown,
+  })
+}
