@@ -19,15 +19,21 @@ export type GateStop =
 /** Stands for a value that a gate returned instead of settling with `undefined`. */
 export class ReturnedValue {
   readonly value: unknown
+  readonly #made = true
 
   constructor(value: unknown) {
     this.value = value
+  }
+
+  /** Unlike `instanceof`, this runs no foreign code: a thrown proxy may have a trap that throws. */
+  static is(thrown: unknown): thrown is ReturnedValue {
+    return thrown !== null && typeof thrown === 'object' && #made in thrown
   }
 }
 
 /** Tells what a thrown value means at this point. Reading it may run foreign code; whatever that throws is a failure too. */
 export function readAnswer(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop {
-  if (thrown instanceof ReturnedValue) {
+  if (ReturnedValue.is(thrown)) {
     const message = `Plugin "${by.plugin}" returned ${show(thrown.value)} from ${point}. A gate passes by returning nothing; to stop, throw a Veto.`
     return { answer: 'failed', by, error: new HookFailedError(by, 'returned_value', message, thrown.value) }
   }
