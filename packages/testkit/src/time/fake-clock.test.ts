@@ -89,6 +89,31 @@ describe('fakeClock', () => {
     expect(SluiceError.isInstance(error, 'CLOCK_STUCK')).toBe(true)
   })
 
+  it('a timer that is let go fires as before and is not counted', () => {
+    const clock = fakeClock()
+    let fired = 0
+    const timer = clock.setTimeout(() => {
+      fired += 1
+    }, 5)
+    timer.hold?.(false)
+    expect(clock.timers).toBe(0)
+    timer.hold?.(true)
+    expect(clock.timers).toBe(1)
+    timer.hold?.(false)
+    clock.advance(5)
+    expect(fired).toBe(1)
+  })
+
+  it('block moves time and fires nothing; what fell due fires at the next move', () => {
+    const clock = fakeClock({ now: 0 })
+    const fired: number[] = []
+    clock.setTimeout(() => fired.push(clock.now()), 10)
+    clock.block(25)
+    expect([clock.now(), fired]).toEqual([25, []])
+    clock.advance(0)
+    expect(fired).toEqual([25])
+  })
+
   it('setNow moves the wall clock only', () => {
     const clock = fakeClock({ now: 1_000 })
     let fired = 0

@@ -10,7 +10,7 @@ export interface FakeClockOptions {
 
 /** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {
-  /** Timers that are armed and have neither fired nor been cancelled. */
+  /** Timers that somebody waits for: armed, not cancelled, and not let go with `hold(false)`. On a real clock they keep the process alive. */
   readonly timers: number
   /** Milliseconds from now until the next timer is due; `undefined` without one. */
   readonly nextTimerMs: number | undefined
@@ -27,6 +27,8 @@ export interface FakeClock extends Clock {
    * or when more than `maxMs` milliseconds would be needed (default one day).
    */
   settle<Value>(promise: PromiseLike<Value>, maxMs?: number): Promise<Value>
+  /** Moves time by `ms` milliseconds and fires nothing, as code does that never returns the thread. */
+  block(ms: number): void
   /** Sets the wall clock to `now` without elapsed time and without firing anything, as when a machine's clock is put right. */
   setNow(now: number): void
 }
@@ -34,6 +36,7 @@ export interface FakeClock extends Clock {
 interface ArmedTimer extends Timer {
   readonly dueAt: number
   readonly fire: () => void
+  held: boolean
 }
 
 const DAY_MS = 86_400_000
@@ -71,12 +74,22 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     monotonic: () => elapsed,
     setTimeout(fire, ms) {
       if (Number.isNaN(ms)) throw testkitError('CLOCK_INVALID', 'A timer was armed with NaN milliseconds.')
-      const timer: ArmedTimer = { dueAt: elapsed + Math.max(0, ms), fire, cancel: () => void armed.delete(timer) }
+      const timer: ArmedTimer = {
+        dueAt: elapsed + Math.max(0, ms),
+        fire,
+        held: true,
+        cancel: () => void armed.delete(timer),
+        hold: (alive) => {
+          timer.held = alive
+        },
+      }
       armed.add(timer)
       return timer
     },
     get timers() {
-      return armed.size
+      let held = 0
+      for (const timer of armed) if (timer.held) held += 1
+      return held
     },
     get nextTimerMs() {
       const timer = next(Number.MAX_VALUE)
@@ -111,6 +124,9 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
           })
         }
       }
+    },
+    block(ms) {
+      elapsed += forward(ms)
     },
     setNow(now) {
       offset = finite(now, 'now') - elapsed
