@@ -70,7 +70,7 @@ const assistantPart = fc.oneof(
   withOptional(fc.record({ type: fc.constant('hosted' as const), toolName: text, text }), { providerOptions }),
 ) as fc.Arbitrary<AssistantPart>
 
-const message: fc.Arbitrary<Message> = fc.oneof(
+const message = fc.oneof(
   { weight: 1, arbitrary: fc.record({ role: fc.constant('system' as const), content: text }) },
   {
     weight: 2,
@@ -90,7 +90,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ role: fc.constant('tool' as const), content: fc.array(resultPart, { maxLength: 4 }) }),
   },
-)
+) as unknown as fc.Arbitrary<Message>
 
 /** Any list of messages, mostly not valid for a provider: results without calls, calls without results, repeated ids. */
 export function anyMessages(): fc.Arbitrary<Message[]> {
