@@ -1,0 +1,80 @@
+import type { AssistantPart, FinishReason, JsonObject } from '@sluice/core'
+import { ReplyFault, usableReply } from '../../shared/reply-fault.js'
+import type { ToolCallIds } from '../../shared/tool-call-ids.js'
+import type { Wire } from '../../shared/wire-json.js'
+import { isWire, wireList, wireName, wireObject, wireText } from '../../shared/wire-json.js'
+import type { Reading, WireReply } from '../../shared/wire-protocol.js'
+import { openaiUsage } from './openai-usage.js'
+
+/** Where servers put reasoning: DeepSeek and xAI, then OpenRouter and Ollama. */
+export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
+
+/** A whole answer of Chat Completions. A filtered choice may have no message at all (Azure). */
+export function fromOpenAIResponse(body: unknown, reading: Reading): WireReply {
+  const completion = usableReply(body)
+  const choice = wireList(completion.choices)[0]
+  if (!isWire(choice)) throw new ReplyFault('the answer has no choice')
+  if (isWire(choice.error)) throw new ReplyFault('the choice is an error', choice.error)
+  return fromChoice(completion, choice, reading)
+}
+
+/** The reply of a completion whose choice is this: a stream has put it together. */
+export function fromChoice(completion: Wire, choice: Wire, reading: Reading): WireReply {
+  const parts = partsOf(wireObject(choice.message), reading)
+  const raw = wireName(choice.finish_reason)
+  const model = wireName(completion.model)
+  const responseId = wireName(completion.id)
+  return {
+    parts,
+    finishReason: finishReason(parts, raw),
+    ...(raw === undefined ? {} : { rawFinishReason: raw }),
+    ...openaiUsage(completion.usage),
+    ...(model === undefined ? {} : { model }),
+    ...(responseId === undefined ? {} : { responseId }),
+  }
+}
+
+/** Passed through (G-14), but for replies whose parts say more than the word: several servers say `stop` beside tool calls. */
+function finishReason(parts: readonly AssistantPart[], raw: string | undefined): FinishReason {
+  if (raw !== undefined && raw !== 'stop' && raw !== 'function_call') return raw
+  if (parts.some((part) => part.type === 'tool_call')) return 'tool_calls'
+  return parts.some((part) => part.type === 'refusal') ? 'refusal' : 'stop'
+}
+
+/** One message of the model as neutral parts: reasoning, text, refusal, tool calls. */
+export function partsOf(message: Wire, { providerId, ids }: Reading): AssistantPart[] {
+  const parts: AssistantPart[] = []
+  for (const member of REASONING_MEMBERS) {
+    const text = wireText(message[member])
+    const details = wireList(message.reasoning_details)
+    if (text === '' && (details.length === 0 || member === 'reasoning_content')) continue
+    const own = details.length === 0 ? { member } : { member, details }
+    parts.push({ type: 'reasoning', text, providerOptions: { [providerId]: own as JsonObject } })
+    break
+  }
+  const text = contentText(message.content)
+  if (text !== '') parts.push({ type: 'text', text })
+  const refusal = wireText(message.refusal)
+  if (refusal !== '') parts.push({ type: 'refusal', text: refusal })
+  for (const call of wireList(message.tool_calls)) if (isWire(call)) parts.push(callPart(call, ids))
+  return parts
+}
+
+/** Content as text: a string, or a list of pieces. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content
+  return wireList(content)
+    .map((piece) => wireText(wireObject(piece).text))
+    .join('')
+}
+
+function callPart(call: Wire, ids: ToolCallIds): AssistantPart {
+  const { name, arguments: args } = wireObject(call.function)
+  return {
+    type: 'tool_call',
+    toolCallId: ids.claim(call.id),
+    toolName: wireText(name),
+    // a few servers send the arguments as an object
+    args: isWire(args) ? JSON.stringify(args) : wireText(args),
+  }
+}

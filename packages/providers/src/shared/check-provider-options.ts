@@ -1,0 +1,52 @@
+import { SluiceError } from '@sluice/core'
+
+/**
+ * Refuses options of a provider that are not known, or not of their type, all at once. `words` are the options that are
+ * one of a few words.
+ * @throws INVALID_CONFIG
+ */
+export function checkProviderOptions(
+  factory: string,
+  options: object,
+  known: readonly string[],
+  words: Readonly<Record<string, readonly string[]>>,
+): void {
+  const faults: string[] = []
+  for (const [name, value] of Object.entries(options)) {
+    const problem = value === undefined ? undefined : problemOf(name, value, known, words)
+    if (problem !== undefined) faults.push(`\`${name}\` ${problem}`)
+  }
+  if (faults.length === 0) return
+  throw new SluiceError('INVALID_CONFIG', `The options of ${factory}() are not acceptable: ${faults.join('; ')}.`, {
+    hint: `Known options: ${known.join(', ')}.`,
+    reason: 'provider.options',
+  })
+}
+
+function problemOf(
+  name: string,
+  value: unknown,
+  known: readonly string[],
+  words: Readonly<Record<string, readonly string[]>>,
+): string | undefined {
+  if (!known.includes(name)) return 'is not known'
+  if (Object.hasOwn(words, name)) {
+    return words[name]?.includes(value as string) ? undefined : `must be one of ${words[name]?.join(', ')}`
+  }
+  if (name === 'fetch') return typeof value === 'function' ? undefined : 'must be a function'
+  if (name === 'client') return isClient(value) ? undefined : 'must be a client of the SDK (it has no `post`)'
+  if (name === 'headers') return isHeaders(value) ? undefined : 'must be an object of strings'
+  if (typeof value !== 'string' || value === '') return 'must be a string with something in it'
+  if (name === 'id' && value.includes('/')) return 'must hold no slash: model references are split there'
+  if (name === 'baseUrl' && !URL.canParse(value)) return 'must be a URL'
+  return undefined
+}
+
+function isClient(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && typeof (value as { post?: unknown }).post === 'function'
+}
+
+function isHeaders(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).every((header) => typeof header === 'string')
+}

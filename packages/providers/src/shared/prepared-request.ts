@@ -1,0 +1,43 @@
+import type { ModelRequest } from '@sluice/core'
+import type { Wire } from './wire-json.js'
+import type { WireProtocol } from './wire-protocol.js'
+
+/** One request, translated. */
+export interface PreparedRequest {
+  readonly body: Wire
+  /** The body as JSON: what goes out, and what is measured. */
+  readonly json: string
+}
+
+/** Translates a request once, however often it is measured and sent: the result lives as long as the request object. */
+export function createPreparation(wire: WireProtocol): (request: ModelRequest) => PreparedRequest {
+  const known = new WeakMap<ModelRequest, PreparedRequest>()
+  return (request) => {
+    let prepared = known.get(request)
+    if (prepared === undefined) {
+      const body = wire.toBody(request)
+      prepared = { body, json: JSON.stringify(body) }
+      known.set(request, prepared)
+    }
+    return prepared
+  }
+}
+
+/**
+ * An upper bound of the input tokens: the body's length in bytes, where each file counts with the bound of its kind
+ * instead of its bytes; `null` where a file has none.
+ */
+export function tokensAtMost(request: ModelRequest, json: string, wire: WireProtocol): number | null {
+  let most = Buffer.byteLength(json)
+  for (const message of request.messages) {
+    if (message.role !== 'user' && message.role !== 'assistant') continue
+    for (const part of message.content) {
+      if (part.type !== 'file') continue
+      const bound = wire.fileTokensAtMost(part.mediaType)
+      if (bound === null) return null
+      if (bound === 'bytes') continue
+      most += bound - part.data.length
+    }
+  }
+  return most
+}
