@@ -1,5 +1,7 @@
 /** One rule of a contract: a fact, and the check that proves it. The check rejects where the fact does not hold. */
 export interface ContractRow {
   readonly title: string
+  /** True for a row that cannot be checked with what was given; its title says what is missing. */
+  readonly skip?: boolean
   run(): Promise<void> | void
 }
