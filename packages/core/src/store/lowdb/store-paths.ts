@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { spaceOf } from '../embedded/cell-index.js'
+
+/**
+ * Where things lie. Names are made here, from fixed words, numbers and hashes: no id, key or namespace ever becomes a path
+ * (CASE-21). SHA-256 in lower-case hexadecimal keeps ids apart on every file system; the id itself stands in the file.
+ */
+export class StorePaths {
+  readonly folder: string
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  get catalogue(): string {
+    return join(this.folder, 'catalogue.jsonl')
+  }
+
+  redo(number: number): string {
+    return join(this.folder, `redo-${padded(number)}.jsonl`)
+  }
+
+  lock(number: number): string {
+    return join(this.folder, `lock-${padded(number)}.json`)
+  }
+
+  session(sessionId: string): string {
+    return this.#hashed('sessions', sessionId, 'jsonl')
+  }
+
+  log(stream: string): string {
+    return this.#hashed('logs', stream, 'jsonl')
+  }
+
+  runs(segment: number): string {
+    return join(this.folder, 'runs', `${padded(segment)}.jsonl`)
+  }
+
+  document(cell: string): string {
+    const space = spaceOf(cell)
+    const colon = space.indexOf(':')
+    const kind = KINDS.find((word) => word === (colon < 0 ? space : space.slice(0, colon))) ?? 'documents'
+    return this.#hashed(kind, cell, 'json')
+  }
+
+  #hashed(kind: string, id: string, extension: string): string {
+    const hash = createHash('sha256').update(id, 'utf8').digest('hex')
+    return join(this.folder, kind, hash.slice(0, 2), `${hash}.${extension}`)
+  }
+}
+
+const KINDS = ['documents', 'agents', 'prompts', 'journals', 'errors'] as const
+
+/** Number of a file with such a name; `undefined` for other names. */
+export function numberOf(name: string, kind: 'redo' | 'lock'): number | undefined {
+  const match = /^(redo|lock)-(\d{8})\.jsonl?$/.exec(name)
+  return match !== null && match[1] === kind ? Number(match[2]) : undefined
+}
+
+function padded(number: number): string {
+  return String(number).padStart(8, '0')
+}
