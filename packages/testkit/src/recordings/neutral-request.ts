@@ -1,0 +1,27 @@
+import type { ModelRequest, Protocol } from '@sluice/core'
+import { testkitError } from '../testkit-error.js'
+import { fromChatRequest } from './from-chat-request.js'
+import { fromMessagesRequest } from './from-messages-request.js'
+import { fromResponsesRequest } from './from-responses-request.js'
+import { isWire } from './recorded-json.js'
+
+export interface ReadOptions {
+  /** The id of the provider whose own data (signatures, item ids) the parts shall carry. */
+  readonly providerId: string
+}
+
+/**
+ * The body of a recorded request as the neutral request that asks for the same: history, tools, answer format and
+ * settings; whatever the neutral form has no word for goes along as raw options. OpenAI's two forms are told apart by the
+ * body itself.
+ *
+ * @throws FIXTURE_INVALID for a protocol that is not known, or a body that is no object
+ */
+export function neutralRequest(protocol: Protocol, body: unknown, options: ReadOptions): ModelRequest {
+  if (!isWire(body)) throw testkitError('FIXTURE_INVALID', 'The recorded request has no body to read.')
+  if (protocol === 'anthropic-messages') return fromMessagesRequest(body, options)
+  if (protocol !== 'openai-responses' && protocol !== 'openai-chat') {
+    throw testkitError('FIXTURE_INVALID', `Recorded requests of the protocol "${protocol}" cannot be read.`)
+  }
+  return body.input === undefined ? fromChatRequest(body, options) : fromResponsesRequest(body, options)
+}
