@@ -5,7 +5,7 @@ import { splitModelReference } from '../providers/model-provider.js'
 import { isToolDefinition } from '../tools/define-tool.js'
 import { isHostedTool } from '../tools/hosted-tool.js'
 
-const CODE = /^[A-Za-z0-9_.-]{1,100}$/
+const CODE = /^[A-Za-z0-9_.-]{1,128}$/
 const LEVELS: readonly unknown[] = ['low', 'medium', 'high']
 const SUMMARIES: readonly unknown[] = ['auto', 'concise', 'detailed']
 
@@ -27,7 +27,7 @@ const finite =
 
 /** A code as agents and prompt profiles have it. */
 export const checkCode: Check = (value) =>
-  typeof value === 'string' && CODE.test(value) ? undefined : 'must be 1 to 100 letters, digits, `_`, `.` and `-`'
+  typeof value === 'string' && CODE.test(value) ? undefined : 'must be 1 to 128 letters, digits, `_`, `.` and `-`'
 
 const NAMES: Check = (value) =>
   isListOf(value, (item) => typeof item === 'string' && item !== '') ? undefined : 'must be a list of texts'

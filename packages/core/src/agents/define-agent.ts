@@ -22,7 +22,7 @@ interface AgentOptionsBase<
   OutputSource extends SchemaSource | undefined,
   Context extends string,
 > {
-  /** Letters, digits, `_`, `.` and `-`, 1 to 100 characters. */
+  /** Letters, digits, `_`, `.` and `-`, 1 to 128 characters. */
   readonly code: string
   /** What the agent is for; other agents choose by it. */
   readonly description: string

@@ -2,12 +2,12 @@ import type { ErrorCode } from '../errors/error-codes.js'
 import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { escapeControl } from '../internal/escape-text.js'
+import { nearNames } from '../prompts/near-names.js'
 import type { DefinitionRecord } from '../store/records.js'
 import type { DefinitionRepository } from '../store/store.js'
 import type { AgentDefinition } from './agent-definition.js'
 import { isAgentDefinition, isProfileAgent } from './agent-definition.js'
 import { checkReferences } from './check-references.js'
-import { nearCodes } from './near-codes.js'
 import type { RegistryParts } from './registry-parts.js'
 import { activeOf, missingTools, quoted } from './registry-parts.js'
 import { agentDigest, toStoredAgent } from './stored-agent.js'
@@ -150,6 +150,6 @@ async function writeOne(
 }
 
 function hintOf(parts: RegistryParts, tool: string): string {
-  const near = nearCodes(tool, parts.tools.keys())
+  const near = nearNames(tool, [...parts.tools.keys()])
   return near.length === 0 ? '' : `; near ones are ${quoted(near)}`
 }

@@ -2,13 +2,13 @@ import { SluiceError } from '../errors/sluice-error.js'
 import type { Clock } from '../internal/clock.js'
 import { escapeControl } from '../internal/escape-text.js'
 import type { Ids } from '../internal/ids.js'
+import { nearNames } from '../prompts/near-names.js'
 import type { DefinitionRecord } from '../store/records.js'
 import type { DefinitionRepository, Store } from '../store/store.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { AgentDefinition, ProfileAgentDefinition } from './agent-definition.js'
 import { isProfileAgent } from './agent-definition.js'
 import type { AgentReferences, AgentTypeRules } from './agent-type.js'
-import { nearCodes } from './near-codes.js'
 
 /** What an agent registry works with. */
 export interface AgentRegistryParts {
@@ -50,7 +50,7 @@ export function toolsOf(parts: RegistryParts, definition: AgentDefinition): read
   if (!isProfileAgent(definition)) return NO_TOOLS
   const missing = missingTools(parts, definition)
   if (missing.length > 0) {
-    const near = missing.flatMap((code) => nearCodes(code, parts.tools.keys()))
+    const near = missing.flatMap((code) => nearNames(code, [...parts.tools.keys()]))
     throw new SluiceError(
       'TOOL_NOT_FOUND',
       `Agent '${definition.code}' offers ${quoted(missing)}, which this runtime does not have.`,
@@ -126,7 +126,7 @@ export async function notFoundAmong(
   const known = new Set<string>()
   const page = await agents.list({ limit: 500 })
   for (const record of page.items) known.add(record.code)
-  const near = nearCodes(String(wanted.code), known)
+  const near = nearNames(String(wanted.code), [...known])
   return notFound(
     `There is no agent '${code}'.`,
     near.length > 0

@@ -82,8 +82,8 @@ function storedProfile(
   })
   const { reasoning, temperature, topP, stopSequences, providerOptions } = agent
   const request = present({
-    settings: present({ ...agent.settings }),
-    reasoning: reasoning && present({ ...reasoning }),
+    settings: setOrNothing(agent.settings),
+    reasoning: setOrNothing(reasoning ?? {}),
     temperature,
     topP,
     stopSequences,
@@ -98,7 +98,7 @@ function storedProfile(
         : present({ model: agent.model, system_prompt_template: agent.system, user_prompt_template: agent.user }),
     tools: listOrNothing(tools),
     hosted_tools: listOrNothing(agent.hostedTools.map(storedHostedTool)),
-    request: Object.keys(request).length === 0 ? null : request,
+    request: setOrNothing(request),
   }
 }
 
@@ -209,6 +209,11 @@ function present(fields: Readonly<Record<string, unknown>>): JsonObject {
     if (value !== null && value !== undefined) set[key] = value as JsonValue
   }
   return set
+}
+
+function setOrNothing(fields: object): JsonObject | null {
+  const set = present({ ...fields })
+  return Object.keys(set).length === 0 ? null : set
 }
 
 function listOrNothing<Item>(list: readonly Item[]): readonly Item[] | null {
