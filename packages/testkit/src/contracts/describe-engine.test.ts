@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Engine, Steps } from '@sluice/core'
 import { inlineEngine } from '@sluice/core'
 import { describeEngine } from './describe-engine.js'
-import type { MakeEngine } from './engine-rows.js'
+import type { MakeEngine } from './engine-rig.js'
 import { engineRows } from './engine-rows.js'
 
 describeEngine('inline', (parts) => inlineEngine(parts))

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import type { MakeEngine } from './engine-rows.js'
+import type { MakeEngine } from './engine-rig.js'
 import { engineRows } from './engine-rows.js'
 
 /**

@@ -3,7 +3,7 @@ import type { Hooks, PluginHost, PluginInstance, StandardSchemaV1 } from '@sluic
 import { definePlugin, Veto } from '@sluice/core'
 import { describeHookPlugin } from './describe-hook-plugin.js'
 import { findImportWork } from './import-work.js'
-import type { HookPluginOptions } from './plugin-rows.js'
+import type { HookPluginOptions } from './plugin-rig.js'
 import { hookPluginRows } from './plugin-rows.js'
 import { deskLimit } from './testing/desk-limit.js'
 

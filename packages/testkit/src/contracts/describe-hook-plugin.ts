@@ -1,6 +1,6 @@
 import type { PluginInstance } from '@sluice/core'
 import { describe, it } from 'vitest'
-import type { HookPluginOptions } from './plugin-rows.js'
+import type { HookPluginOptions } from './plugin-rig.js'
 import { hookPluginRows } from './plugin-rows.js'
 
 /**
