@@ -114,6 +114,21 @@ describe('resolve', () => {
     expect(isThenable(agents.resolve('ap_desk'))).toBe(false)
   })
 
+  it('A-7: what an operator archived or replaced stays so after a restart with the same code', async () => {
+    await agents.register([desk()])
+    await agents.changeStatus({ code: 'ap_desk', version: 1 }, 'archived')
+    const second = registryOver()
+    await second.register([desk()])
+    expect((await fault(second.resolve('ap_desk'))).code).toBe('NOT_FOUND')
+    await second.changeStatus(
+      { id: (await second.createNewVersion({ code: 'ap_desk', sourceVersion: 1 })).id },
+      'active',
+    )
+    const third = registryOver()
+    await third.register([desk()])
+    expect((await third.resolve('ap_desk')).version).toBe(2)
+  })
+
   it('agents of the store are read each time, so that a change of another process counts', async () => {
     await store.prompts.insert({
       id: 'p',

@@ -191,6 +191,8 @@ describe('loadHistory', () => {
       expect(first.repairRows.map((row) => [row.toolCallId, row.toolStatus, row.executionId, row.agentCode])).toEqual(
         calls.filter((id) => !answered.includes(id)).map((id) => [id, 'unknown', 'x2', 'ap_desk']),
       )
+      // the rows join the results that are there, else they stand behind the calls
+      expect(first.repairRows.every((row) => row.messageIndex === (answered.length > 0 ? 2 : 1))).toBe(true)
       await store.messages.append('s1', first.repairRows)
       expect(await load(store)).toEqual({ messages: whole, repairRows: [] })
     },

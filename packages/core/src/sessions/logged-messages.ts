@@ -58,19 +58,13 @@ function sameMessage(left: Row, right: Row): boolean {
   )
 }
 
-/** Negative where `left` stands before `right` within one turn; results stand behind the calls of the same number. */
-function compareInTurn(left: Row, right: Row): number {
-  if (left.messageIndex !== right.messageIndex) return left.messageIndex - right.messageIndex
-  return Number(kindOf(left) === 'tool') - Number(kindOf(right) === 'tool')
-}
-
 function inOrder(rows: readonly Row[]): readonly Row[] {
   const turns = new Map<string, number>()
   let sorted = true
   let before: Row | undefined
   for (const row of rows) {
     if (before?.executionId === row.executionId) {
-      if (compareInTurn(before, row) > 0) sorted = false
+      if (before.messageIndex > row.messageIndex) sorted = false
     } else if (turns.has(row.executionId)) {
       sorted = false
     } else {
@@ -79,8 +73,9 @@ function inOrder(rows: readonly Row[]): readonly Row[] {
     before = row
   }
   if (sorted) return rows
+  // the sort is stable: rows of one number stay in `seq` order, results behind the calls that they answer
   const turnOf = (row: Row) => turns.get(row.executionId) as number
-  return [...rows].sort((left, right) => turnOf(left) - turnOf(right) || compareInTurn(left, right))
+  return [...rows].sort((left, right) => turnOf(left) - turnOf(right) || left.messageIndex - right.messageIndex)
 }
 
 function toMessage(rows: readonly Row[], from: number, end: number): Message {
