@@ -48,3 +48,15 @@ export type { RecordedExchange, RecordedResponse, Recording } from './recordings
 export { readRecording, readRecordings, responseText } from './recordings/recording.js'
 export type { Answer, ExchangeServer, ReceivedRequest } from './recordings/serve-exchanges.js'
 export { serveExchanges } from './recordings/serve-exchanges.js'
+// hooks, asked with no run
+export type { CallGateOptions, GatePlugin, GateResult } from './gates/call-gate.js'
+export { callGate } from './gates/call-gate.js'
+export type { ExpectedVeto } from './gates/expect-veto.js'
+export { expectVeto } from './gates/expect-veto.js'
+export type { Failure, FailingPluginOptions } from './plugins/failing-plugin.js'
+export { FAILURES, failingPlugin } from './plugins/failing-plugin.js'
+export type { HookRecorder, RecordedHook, RecordingPluginOptions } from './plugins/recording-plugin.js'
+export { recordingPlugin } from './plugins/recording-plugin.js'
+// what a run did
+export type { CalledTool } from './matchers/called-tools.js'
+export { calledTools } from './matchers/called-tools.js'

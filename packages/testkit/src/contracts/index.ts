@@ -1,1 +1,9 @@
-export {}
+export type { ContractRow } from './contract-row.js'
+export { describeEngine } from './describe-engine.js'
+export type { EngineParts, MakeEngine } from './engine-rig.js'
+export { engineRows } from './engine-rows.js'
+export { describeHookPlugin } from './describe-hook-plugin.js'
+export { findImportWork } from './import-work.js'
+export type { LifeFacts, Situation } from './plugin-life.js'
+export type { HookPluginOptions } from './plugin-rig.js'
+export { hookPluginRows } from './plugin-rows.js'
