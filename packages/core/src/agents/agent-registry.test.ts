@@ -152,6 +152,13 @@ describe('register', () => {
     expect(await versionsOf('ap_desk')).toEqual(['1 archived', '2 archived', '3 active'])
   })
 
+  it('drafts stay drafts when the code changes', async () => {
+    await agents.register([desk()])
+    await agents.createNewVersion({ code: 'ap_desk', sourceVersion: 1 })
+    await agents.register([desk({ user: 'new {x}' })])
+    expect(await versionsOf('ap_desk')).toEqual(['1 archived', '2 draft', '3 active'])
+  })
+
   it('two agents of one code in one list are refused by name, and nothing is written', async () => {
     const error = await fault(agents.register([desk(), helper(), desk({ user: 'other' })]))
     expect(error.code).toBe('DUPLICATE_NAME')

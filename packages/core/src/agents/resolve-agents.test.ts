@@ -129,6 +129,15 @@ describe('resolve', () => {
     expect((await third.resolve('ap_desk')).version).toBe(2)
   })
 
+  it('A-6: a draft that was run by its version or definition does not become the active one', async () => {
+    const definition = desk()
+    await agents.register([definition])
+    await agents.changeStatus({ code: 'ap_desk', version: 1 }, 'draft')
+    expect((await agents.resolve('ap_desk', 1)).version).toBe(1)
+    expect((await agents.resolve(definition)).version).toBe(1)
+    expect((await fault(agents.resolve('ap_desk'))).code).toBe('NOT_FOUND')
+  })
+
   it('agents of the store are read each time, so that a change of another process counts', async () => {
     await store.prompts.insert({
       id: 'p',
