@@ -105,6 +105,14 @@ describe('parseToolArguments', () => {
     expect(({} as { admin?: unknown }).admin).toBeUndefined()
   })
 
+  it('R-11: `_ctx` alone is taken out too', () => {
+    expect(parseToolArguments('{"_ctx":{"clerk":"me"},"a":1}')).toEqual({
+      ok: true,
+      value: { a: 1 },
+      dropped: ['_ctx'],
+    })
+  })
+
   it('CASE-22: an escaped spelling is the same key, and the list of what was taken is bounded', () => {
     expect(parseToolArguments('{"\\u005f_proto__":{"x":1}}')).toEqual({ ok: true, value: {}, dropped: ['__proto__'] })
     const many = `{${Array.from({ length: 50 }, (_, n) => `"${'n'.repeat(300)}${n}":{"__proto__":1}`).join(',')}}`
