@@ -25,28 +25,41 @@ export function createSystemEnvironment(): EnvironmentReader {
  */
 export function environmentFields(caller: ResolvedCaller, environment: EnvironmentReader): EnvironmentFields {
   const facts = environment()
-  const named = {
-    createdBy: caller.createdBy,
-    tenant: caller.tenant,
-    audience: caller.audience,
-    appUser: caller.user,
-    appId: caller.appId,
-    appSessionId: caller.appSessionId,
-    appPageId: caller.pageId,
-    ipAddress: caller.ipAddress,
-    host: caller.host ?? facts.host ?? null,
-    osUser: facts.osUser ?? null,
-    module: caller.module,
-    action: caller.action,
-    clientIdentifier: caller.clientIdentifier,
-  }
-  const envContext: Record<string, JsonValue> = {}
-  for (const key of Object.keys(named) as (keyof typeof named)[]) {
-    const value = named[key]
-    if (value !== null) envContext[key] = value
-  }
-  if (caller.metadata !== null) envContext.metadata = caller.metadata
-  return Object.freeze({ ...named, envContext: Object.freeze(envContext) })
+  const { createdBy, tenant, audience, user, appId, appSessionId, pageId, ipAddress, module, action } = caller
+  const host = caller.host ?? facts.host ?? null
+  const osUser = facts.osUser ?? null
+  const { clientIdentifier, metadata } = caller
+  // one by one and not in a loop over names: this is made for every top-level run
+  const envContext: Record<string, JsonValue> = { audience }
+  if (createdBy !== null) envContext.createdBy = createdBy
+  if (tenant !== null) envContext.tenant = tenant
+  if (user !== null) envContext.appUser = user
+  if (appId !== null) envContext.appId = appId
+  if (appSessionId !== null) envContext.appSessionId = appSessionId
+  if (pageId !== null) envContext.appPageId = pageId
+  if (ipAddress !== null) envContext.ipAddress = ipAddress
+  if (host !== null) envContext.host = host
+  if (osUser !== null) envContext.osUser = osUser
+  if (module !== null) envContext.module = module
+  if (action !== null) envContext.action = action
+  if (clientIdentifier !== null) envContext.clientIdentifier = clientIdentifier
+  if (metadata !== null) envContext.metadata = metadata
+  return Object.freeze({
+    createdBy,
+    tenant,
+    audience,
+    appUser: user,
+    appId,
+    appSessionId,
+    appPageId: pageId,
+    ipAddress,
+    host,
+    osUser,
+    module,
+    action,
+    clientIdentifier,
+    envContext: Object.freeze(envContext),
+  })
 }
 
 function readOrNull(read: () => string): string | null {

@@ -36,17 +36,15 @@ export function bindRunContext(bound: RunContext | undefined, offered: OfferedRu
   const base = bound === undefined ? EMPTY_RUN_CONTEXT : adopt(bound)
   if (offered === undefined || offered === null || (offered as unknown) === base) return base
   const values = readOffered(offered)
-  let next: Record<string, RunContextValue> | undefined
-  for (const [key, value] of values) {
+  let added = 0
+  for (const key in values) {
     const current = base[key]
-    if (current === undefined) {
-      next ??= Object.assign(Object.create(null), base) as Record<string, RunContextValue>
-      next[key] = value
-    } else if (current !== value) {
-      throw conflict(key, current, value)
-    }
+    if (current === undefined) added += 1
+    else if (current !== values[key]) throw conflict(key, current, values[key] as RunContextValue)
   }
-  if (next === undefined) return base
+  if (added === 0) return base
+  if (base === EMPTY_RUN_CONTEXT) return Object.freeze(values)
+  const next = Object.assign(Object.create(null), base, values) as Record<string, RunContextValue>
   const keys = Object.keys(next).length
   if (keys > RUN_CONTEXT_BOUNDS.keys) throw tooLarge('keys', keys, RUN_CONTEXT_BOUNDS.keys)
   return Object.freeze(next)
@@ -87,9 +85,10 @@ function adopt(bound: RunContext): RunContext {
   return Object.freeze(Object.assign(Object.create(null), bound) as Record<string, RunContextValue>)
 }
 
-function readOffered(offered: OfferedRunContext): [string, RunContextValue][] {
+/** The checked values that are there, in a fresh object without a prototype. */
+function readOffered(offered: OfferedRunContext): Record<string, RunContextValue> {
   const faults = new Faults()
-  const values: [string, RunContextValue][] = []
+  const values = Object.create(null) as Record<string, RunContextValue>
   if (!isPlainObject(offered)) {
     faults.add('runContext', 'must be a plain object of texts, numbers and booleans')
   } else {
@@ -98,7 +97,7 @@ function readOffered(offered: OfferedRunContext): [string, RunContextValue][] {
     for (const key of keys) {
       // read once: what was checked is what is bound
       const value = offered[key]
-      if (checkKey(key, faults) && checkValue(key, value, faults)) values.push([key, value])
+      if (checkKey(key, faults) && checkValue(key, value, faults)) values[key] = value
     }
   }
   faults.throwIfAny('The run context is not acceptable', { reason: 'run_context.invalid' })

@@ -15,6 +15,8 @@ const PAGE = 500
 export interface HistoryRequest {
   readonly sessionId: string
   readonly agentCode: string
+  /** A run whose own rows are no history: the one that is resumed. */
+  readonly except?: string
   readonly ids: Ids
   /** Milliseconds since the epoch, for rows that repair the log. */
   readonly at: number
@@ -80,6 +82,7 @@ async function turnsOf(store: HistoryStore, request: HistoryRequest): Promise<Re
       ...(after === undefined ? {} : { after }),
     })
     for (const run of page.items) {
+      if (run.id === request.except) continue
       if (run.followUp !== null) turns.add(run.id)
       else if (run.status === 'completed') return turns.add(run.id)
     }

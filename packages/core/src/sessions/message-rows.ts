@@ -24,37 +24,48 @@ export interface RowTarget {
 }
 
 type Part = UserMessage['content'][number] | AssistantPart | ToolResultPart
-type Columns = Omit<
-  NewMessageRecord,
-  'id' | 'sessionId' | 'executionId' | 'agentCode' | 'messageIndex' | 'round' | 'createdAt'
->
+type Writable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] }
+type Row = Writable<NewMessageRecord>
 
 /**
  * The rows of the message log for some messages of one turn: one row per content item, in order (S-37). Nothing is lost:
  * what the columns do not hold lies in `part`, and `fromRows` gives the same messages back. Objects are shared, not copied.
  */
 export function toRows(messages: readonly Message[], target: RowTarget): NewMessageRecord[] {
-  const rows: NewMessageRecord[] = []
-  let round = (target.firstRound ?? 0) - 1
+  const rows: Row[] = []
+  const firstRound = target.firstRound ?? 0
+  let round = firstRound - 1
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index] as Message
     if (message.role === 'assistant') round += 1
-    const withheld = target.withheld?.(index) === true
-    const agentCode = producer(message, index, target)
-    for (const column of messageColumns(message)) {
-      rows.push({
-        id: target.ids.id(),
-        sessionId: target.sessionId,
-        executionId: target.executionId,
-        agentCode,
-        messageIndex: (target.firstMessageIndex ?? 0) + index,
-        round: Math.max(round, target.firstRound ?? 0, 0),
-        createdAt: target.at,
-        ...(withheld ? withPart(column, 'withheld', true) : column),
-      })
-    }
+    const from = rows.length
+    addRows(message, rows, (role) => ({
+      id: target.ids.id(),
+      sessionId: target.sessionId,
+      executionId: target.executionId,
+      role,
+      content: null,
+      agentCode: producer(message, index, target),
+      toolName: null,
+      toolCallId: null,
+      toolInput: null,
+      toolOutput: null,
+      toolStatus: null,
+      errorReference: null,
+      messageIndex: (target.firstMessageIndex ?? 0) + index,
+      round: Math.max(round, firstRound),
+      part: null,
+      createdAt: target.at,
+    }))
+    if (target.withheld?.(index) === true)
+      for (let at = from; at < rows.length; at++) mark(rows[at] as Row, 'withheld', true)
   }
   return rows
+}
+
+/** True for a row whose message a gate took back. */
+export function isWithheld(row: NewMessageRecord): boolean {
+  return row.part?.withheld === true
 }
 
 function producer(message: Message, index: number, target: RowTarget): string | null {
@@ -63,73 +74,82 @@ function producer(message: Message, index: number, target: RowTarget): string | 
   return message.role === 'assistant' || message.role === 'tool' ? target.agentCode : null
 }
 
-/** True for a row whose message a gate took back. */
-export function isWithheld(row: NewMessageRecord): boolean {
-  return row.part?.withheld === true
-}
-
-/** At least one item: a message without content leaves a row that says so. */
-function messageColumns(message: Message): Columns[] {
-  if (message.role === 'system') return [item('system', message.content)]
-  const columns = (message.content as readonly Part[]).map((part) => partColumns(part, message.role))
-  if (columns.length === 0) {
-    columns.push(withPart(item(message.role === 'tool' ? 'tool_result' : message.role, null), 'empty', true))
+/** At least one row: a message without content leaves one that says so. */
+function addRows(message: Message, rows: Row[], start: (role: Row['role']) => Row): void {
+  if (message.role === 'system') {
+    const row = start('system')
+    row.content = message.content
+    rows.push(row)
+    return
+  }
+  const from = rows.length
+  for (const part of message.content as readonly Part[]) rows.push(rowOf(part, message.role, start))
+  if (rows.length === from) {
+    const row = start(message.role === 'tool' ? 'tool_result' : message.role)
+    mark(row, 'empty', true)
+    rows.push(row)
   }
   if (message.role === 'assistant') {
-    const facts = pick(message, ['provider', 'model', 'labels'])
-    if (facts !== null) columns[0] = withPart(columns[0] as Columns, 'message', facts)
+    const facts = pick(message, MESSAGE_FACTS)
+    if (facts !== null) mark(rows[from] as Row, 'message', facts)
   }
-  return columns
 }
 
-function partColumns(part: Part, role: 'user' | 'assistant' | 'tool'): Columns {
+const MESSAGE_FACTS = ['provider', 'model', 'labels']
+const OPTIONS = ['providerOptions']
+const OPTIONS_AND_LABELS = ['providerOptions', 'labels']
+const TYPE_AND_OPTIONS = ['type', 'providerOptions']
+const FILE = ['type', 'mediaType', 'data', 'filename', 'providerOptions', 'labels']
+
+function rowOf(part: Part, role: 'user' | 'assistant' | 'tool', start: (role: Row['role']) => Row): Row {
   const own = role === 'user' ? 'user' : 'assistant'
   switch (part.type) {
     case 'text':
-      return item(own, part.text, pick(part, ['providerOptions', 'labels']))
-    case 'file':
-      return item(own, null, pick(part, ['type', 'mediaType', 'data', 'filename', 'providerOptions', 'labels']))
+      return withText(start(own), part.text, pick(part, OPTIONS_AND_LABELS))
     case 'reasoning':
-      return item('reasoning', part.text, pick(part, ['providerOptions']))
+      return withText(start('reasoning'), part.text, pick(part, OPTIONS))
     case 'refusal':
-      return item(own, part.text, pick(part, ['type', 'providerOptions']))
-    case 'hosted':
-      return { ...item(own, part.text, pick(part, ['type', 'providerOptions'])), toolName: part.toolName }
-    case 'tool_call':
-      return {
-        ...item('tool_call', null, pick(part, ['providerOptions'])),
-        toolName: part.toolName,
-        toolCallId: part.toolCallId,
-        toolInput: part.args,
-      }
-    case 'tool_result':
-      return {
-        ...item('tool_result', null, pick(part, ['providerOptions', 'labels'])),
-        toolName: part.toolName,
-        toolCallId: part.toolCallId,
-        toolOutput: part.result,
-        toolStatus: part.status,
-        errorReference: part.errorReference ?? null,
-      }
+      return withText(start(own), part.text, pick(part, TYPE_AND_OPTIONS))
+    case 'file': {
+      const row = start(own)
+      row.part = pick(part, FILE)
+      return row
+    }
+    case 'hosted': {
+      const row = withText(start(own), part.text, pick(part, TYPE_AND_OPTIONS))
+      row.toolName = part.toolName
+      return row
+    }
+    case 'tool_call': {
+      const row = start('tool_call')
+      row.toolName = part.toolName
+      row.toolCallId = part.toolCallId
+      row.toolInput = part.args
+      row.part = pick(part, OPTIONS)
+      return row
+    }
+    case 'tool_result': {
+      const row = start('tool_result')
+      row.toolName = part.toolName
+      row.toolCallId = part.toolCallId
+      row.toolOutput = part.result
+      row.toolStatus = part.status
+      row.errorReference = part.errorReference ?? null
+      row.part = pick(part, OPTIONS_AND_LABELS)
+      return row
+    }
   }
 }
 
-function item(role: NewMessageRecord['role'], content: string | null, part: JsonObject | null = null): Columns {
-  return {
-    role,
-    content,
-    toolName: null,
-    toolCallId: null,
-    toolInput: null,
-    toolOutput: null,
-    toolStatus: null,
-    errorReference: null,
-    part,
-  }
+function withText(row: Row, text: string, part: JsonObject | null): Row {
+  row.content = text
+  row.part = part
+  return row
 }
 
-function withPart(columns: Columns, key: string, value: JsonValue): Columns {
-  return { ...columns, part: { ...columns.part, [key]: value } }
+/** Notes something about the row itself, or about its message, beside what belongs to its part. */
+function mark(row: Row, key: string, value: JsonValue): void {
+  row.part = row.part === null ? { [key]: value } : { ...row.part, [key]: value }
 }
 
 /** The named fields that are set; `null` where none is. */
