@@ -1,6 +1,8 @@
 import type { ExecutionStatus } from '../records.js'
 import type { CatalogueEntry } from './catalogue.js'
+import { type Chunk, chunksOf } from './chunk-list.js'
 import type { FolderState } from './folder-state.js'
+import type { Place } from './segment-lines.js'
 
 /** Fills the state with what the catalogue says, line by line: a later line about the same thing replaces an earlier one. */
 export function applyEntries(state: FolderState, entries: readonly CatalogueEntry[]): void {
@@ -19,55 +21,50 @@ function applyEntry(state: FolderState, entry: CatalogueEntry): void {
     case 'g':
       state.segments.set(entry[1] as number, entry[2] as number)
       break
-    case 'r':
-      addReceiptPlace(state, entry)
+    case 'm':
+      chunksOf(state.messageChunks, id).add(chunkOf(entry))
       break
-    case 's':
-      state.sessionFiles.set(id, lineFileOf(entry))
-      addSession(state, entry)
+    case 'r':
+      chunksOf(state.receiptChunks, id).add(chunkOf(entry))
       break
     case 'l':
-      state.logFiles.set(id, lineFileOf(entry))
+      chunksOf(state.logChunks, id).add(chunkOf(entry))
       state.addStream(id)
       break
+    case 'e':
+      state.errorPlaces.set(id, placeOf(entry))
+      break
+    case 'h':
+      addSession(state, id, entry)
+      break
     case 'x':
-      addExecution(state, entry)
+      addExecution(state, id, entry)
       break
     default:
       throw new Error(`The catalogue holds a line of the unknown kind '${String(entry[0])}'.`)
   }
 }
 
-function lineFileOf(entry: CatalogueEntry) {
-  const [, , bytes, count, lineFrom, lineBytes] = entry as [string, string, number, number, number, number]
-  return { bytes, count, lineFrom, lineBytes }
+function placeOf(entry: CatalogueEntry): Place {
+  return { segment: entry[2] as number, from: entry[3] as number, bytes: entry[4] as number }
 }
 
-function addReceiptPlace(state: FolderState, entry: CatalogueEntry): void {
-  const [, root, segment, from, bytes] = entry as [string, string, number, number, number]
-  const places = state.receiptPlaces.get(root)
-  if (places === undefined) state.receiptPlaces.set(root, [{ segment, from, bytes }])
-  else places.push({ segment, from, bytes })
+function chunkOf(entry: CatalogueEntry): Chunk {
+  return { ...placeOf(entry), count: entry[5] as number }
 }
 
-function addSession(state: FolderState, entry: CatalogueEntry): void {
-  const lastActivityAt = entry[8]
-  if (typeof lastActivityAt !== 'number') return
+function addSession(state: FolderState, sessionId: string, entry: CatalogueEntry): void {
+  state.headerPlaces.set(sessionId, placeOf(entry))
   state.sessions.set({
-    sessionId: entry[1] as string,
-    tenant: entry[6] as string | null,
-    createdBy: entry[7] as string | null,
-    lastActivityAt,
+    sessionId,
+    tenant: entry[5] as string | null,
+    createdBy: entry[6] as string | null,
+    lastActivityAt: entry[7] as number,
   })
 }
 
-function addExecution(state: FolderState, entry: CatalogueEntry): void {
-  const id = entry[1] as string
-  state.executionPlaces.set(id, {
-    segment: entry[2] as number,
-    from: entry[3] as number,
-    bytes: entry[4] as number,
-  })
+function addExecution(state: FolderState, id: string, entry: CatalogueEntry): void {
+  state.executionPlaces.set(id, placeOf(entry))
   state.executions.set({
     id,
     rootExecutionId: entry[5] as string,

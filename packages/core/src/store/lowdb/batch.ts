@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../internal/json.js'
 import { encodeKey } from '../embedded/check-key.js'
 import type { DefinitionTable } from '../embedded/definition-table.js'
 import type { CellChange, DefinitionChange, DefinitionKind, View } from '../embedded/ground.js'
-import type { ExecutionRecord, MessageRecord, SessionRecord } from '../records.js'
+import type { ExecutionRecord, MessageRecord, SessionRecord, ToolErrorRecord } from '../records.js'
 import type { LogEntry } from '../store.js'
 import { type Change, logChange } from './change.js'
 import type { FileReader } from './file-reader.js'
@@ -91,6 +91,20 @@ export class Batch implements View {
     if (rows.length === 0) return
     this.#record([['m', sessionId, rows]])
     this.layer.addRows(sessionId, rows)
+  }
+
+  hasError(reference: string): boolean {
+    const { layers, errorPlaces } = this.#state
+    return (
+      this.layer.errors.has(reference) ||
+      layers.some((layer) => layer.errors.has(reference)) ||
+      errorPlaces.has(reference)
+    )
+  }
+
+  insertError(record: ToolErrorRecord): void {
+    this.#record([['e', record]])
+    this.layer.errors.set(record.reference, record)
   }
 
   addReceipts(rootExecutionId: string, receipts: readonly JsonObject[]): void {

@@ -32,7 +32,8 @@ export class Catalogue {
   #end: number
   #lines: number
   #applied: number
-  #unsure: boolean
+  /** What may be otherwise on the disk than here, after a write that failed. */
+  #unsure: 'nothing' | 'tail' | 'whole'
 
   private constructor(parts: CatalogueState) {
     this.store = parts.store
@@ -52,7 +53,7 @@ export class Catalogue {
       await writeBeside(files, path, bytes)
       await files.syncFolder(dirname(path))
       const file = await files.open(path, 'change')
-      return new Catalogue({ files, path, store, file, end: bytes.length, lines: 0, applied: 0, unsure: false })
+      return new Catalogue({ files, path, store, file, end: bytes.length, lines: 0, applied: 0, unsure: 'nothing' })
     } catch (error) {
       throw writeFault(error, dirname(path))
     }
@@ -89,7 +90,8 @@ export class Catalogue {
     const torn = finished.end < bytes.length
     const file = await openForChange(files, path)
     const { end, applied } = finished
-    const catalogue = new Catalogue({ files, path, store, file, end, lines: entries.length, applied, unsure: torn })
+    const unsure = torn ? 'tail' : 'nothing'
+    const catalogue = new Catalogue({ files, path, store, file, end, lines: entries.length, applied, unsure })
     return { catalogue, entries, tornAt: torn ? end : undefined }
   }
 
@@ -103,19 +105,34 @@ export class Catalogue {
     return this.#lines
   }
 
-  /** Appends a batch; it counts when the promise is kept. */
-  async append(entries: readonly CatalogueEntry[], applied: number): Promise<void> {
+  /**
+   * Takes back what a failed write may have left on the disk. A checkpoint does that before it writes over bytes of which
+   * such a batch may speak. `entries` is everything that counts.
+   */
+  async settle(entries: () => readonly CatalogueEntry[]): Promise<void> {
+    if (this.#unsure === 'whole') await this.replace(entries(), this.#applied)
+    if (this.#unsure === 'nothing') return
     try {
-      if (this.#unsure) await this.#file.truncate(this.#end)
-      this.#unsure = true
-      const bytes = Buffer.from(batchOf(entries, applied))
-      await this.#file.write(bytes, this.#end)
+      await this.#file.truncate(this.#end)
       await this.#file.sync()
-      this.#end += bytes.length
-      this.#unsure = false
+      this.#unsure = 'nothing'
     } catch (error) {
       throw writeFault(error, dirname(this.#path))
     }
+  }
+
+  /** Appends a batch to a settled catalogue; it counts when the promise is kept. */
+  async append(entries: readonly CatalogueEntry[], applied: number): Promise<void> {
+    const bytes = Buffer.from(batchOf(entries, applied))
+    this.#unsure = 'tail'
+    try {
+      await this.#file.write(bytes, this.#end)
+      await this.#file.sync()
+    } catch (error) {
+      throw writeFault(error, dirname(this.#path))
+    }
+    this.#unsure = 'nothing'
+    this.#end += bytes.length
     this.#lines += entries.length
     this.#applied = applied
   }
@@ -123,19 +140,21 @@ export class Catalogue {
   /** Writes the catalogue whole, without what later lines had replaced. */
   async replace(entries: readonly CatalogueEntry[], applied: number): Promise<void> {
     const bytes = Buffer.from(`${headerOf(this.store)}${batchOf(entries, applied)}`)
+    this.#unsure = 'whole'
     try {
       await writeBeside(this.#files, this.#path, bytes)
       await this.#files.syncFolder(dirname(this.#path))
+      const file = await this.#files.open(this.#path, 'change')
       const before = this.#file
-      this.#file = await this.#files.open(this.#path, 'change')
-      await before.close()
+      this.#file = file
+      await before.close().catch(() => undefined)
     } catch (error) {
       throw writeFault(error, dirname(this.#path))
     }
+    this.#unsure = 'nothing'
     this.#end = bytes.length
     this.#lines = entries.length
     this.#applied = applied
-    this.#unsure = false
   }
 
   async close(): Promise<void> {
@@ -151,7 +170,7 @@ interface CatalogueState {
   readonly end: number
   readonly lines: number
   readonly applied: number
-  readonly unsure: boolean
+  readonly unsure: 'nothing' | 'tail'
 }
 
 function headerOf(store: string): string {

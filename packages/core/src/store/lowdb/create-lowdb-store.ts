@@ -12,6 +12,7 @@ import { createDocuments } from '../embedded/create-documents.js'
 import { Transactions } from '../embedded/transactions.js'
 import { TurnQueue } from '../embedded/turn-queue.js'
 import type { Store } from '../store.js'
+import { AckMark } from './ack-mark.js'
 import { writeFault } from './file-fault.js'
 import { FileReader } from './file-reader.js'
 import { createFolderExecutions } from './folder-executions.js'
@@ -64,10 +65,23 @@ export async function createLowdbStore(options: LowdbStoreOptions): Promise<Stor
   await makeFolder(files, paths.folder)
   const lock = await FolderLock.take({ files, paths, nonce: ids.id() })
   try {
-    const { catalogue, redo } = await openFolder({ files, paths, state, reader, ids })
+    const mark = await AckMark.open(files, paths.acked)
+    const { catalogue, redo } = await openFolder({ files, paths, state, reader, ids, mark })
     const checkpointBytes = options.checkpointBytes ?? CHECKPOINT_BYTES
     const { logger } = options
-    const writer = new Writer({ files, paths, state, reader, clock, logger, lock, catalogue, redo, checkpointBytes })
+    const writer = new Writer({
+      files,
+      paths,
+      state,
+      reader,
+      clock,
+      logger,
+      lock,
+      catalogue,
+      redo,
+      mark,
+      checkpointBytes,
+    })
     return composeStore(new FolderGround(state, reader, writer), writer)
   } catch (error) {
     await lock.release().catch(() => undefined)

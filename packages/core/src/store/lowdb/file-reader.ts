@@ -1,23 +1,17 @@
-import type { JsonObject, JsonValue } from '../../internal/json.js'
 import { deepFreeze } from '../../internal/deep-freeze.js'
-import type { ExecutionRecord, MessageRecord, SessionRecord } from '../records.js'
+import type { JsonObject, JsonValue } from '../../internal/json.js'
+import type { ExecutionRecord, MessageRecord, SessionRecord, ToolErrorRecord } from '../records.js'
 import type { LogEntry } from '../store.js'
-import { BoundedCache } from './bounded-cache.js'
+import type { BoundedCache } from './bounded-cache.js'
+import type { Chunk, ChunkList } from './chunk-list.js'
 import { readDocument } from './document-file.js'
 import { damagedFile } from './file-fault.js'
-import type { FolderState, LineFile, Place } from './folder-state.js'
-import { readLine, visitLines } from './line-file.js'
+import type { FolderState } from './folder-state.js'
+import { type Place, readLines } from './segment-lines.js'
 import type { StoreFiles } from './store-files.js'
 import type { StorePaths } from './store-paths.js'
 
-/** Where in a line file the item with a number begins: remembered on the way, so that a later page starts near it. */
-type Mark = readonly [number: number, from: number]
-
-const MARK_EVERY_BYTES = 65_536
-const MARKS_BYTES = 1024 * 1024
-const MARK_BYTES = 32
-
-/** Which items of a line file are read: those with a number from `first` on, `limit` at most. */
+/** Which items of a list are read: those with a number from `first` on, counted from 0, `limit` at most. */
 export interface ItemRange {
   readonly first: number
   readonly limit: number
@@ -28,7 +22,6 @@ export class FileReader {
   readonly #files: StoreFiles
   readonly #paths: StorePaths
   readonly #state: FolderState
-  readonly #marks = new BoundedCache<Mark[]>(MARKS_BYTES)
 
   constructor(files: StoreFiles, paths: StorePaths, state: FolderState) {
     this.#files = files
@@ -51,101 +44,100 @@ export class FileReader {
     }
   }
 
-  async header(sessionId: string, file: LineFile): Promise<SessionRecord> {
-    const { generation } = this.#state
-    const path = this.#paths.session(sessionId)
-    const line = await this.#line(path, { from: file.lineFrom, bytes: file.lineBytes })
-    const header = line.h as SessionRecord | undefined
-    if (header?.sessionId !== sessionId) throw otherContent(path, file.lineFrom)
-    if (generation === this.#state.generation) this.#state.headerCache.set(sessionId, header, file.lineBytes)
-    return header
+  async header(sessionId: string, place: Place): Promise<SessionRecord> {
+    return this.#record(this.#state.headerCache, sessionId, place, (line) => {
+      const header = line.h as unknown as SessionRecord | undefined
+      return header?.sessionId === sessionId ? header : undefined
+    })
   }
 
   async execution(id: string, place: Place): Promise<ExecutionRecord> {
-    const { generation } = this.#state
-    const path = this.#paths.runs(place.segment)
-    const line = await this.#line(path, place)
-    const record = line.x as ExecutionRecord | undefined
-    if (record?.id !== id) throw otherContent(path, place.from)
-    if (generation === this.#state.generation) this.#state.executionCache.set(id, record, place.bytes)
-    return record
+    return this.#record(this.#state.executionCache, id, place, (line) => {
+      const record = line.x as unknown as ExecutionRecord | undefined
+      return record?.id === id ? record : undefined
+    })
   }
 
-  async receipts(rootExecutionId: string, places: readonly Place[]): Promise<JsonObject[]> {
-    const found: JsonObject[] = []
-    for (const place of places) {
-      const path = this.#paths.runs(place.segment)
-      const line = await this.#line(path, place)
-      if (line.root !== rootExecutionId) throw otherContent(path, place.from)
-      for (const receipt of line.r as readonly JsonObject[]) found.push(receipt)
+  async toolError(reference: string, place: Place): Promise<ToolErrorRecord> {
+    return this.#record(undefined, reference, place, (line) => {
+      const record = line.e as unknown as ToolErrorRecord | undefined
+      return record?.reference === reference ? record : undefined
+    })
+  }
+
+  /** The last of `count` entries of a stream. */
+  async tail(stream: string, chunk: Chunk, count: number): Promise<LogEntry> {
+    return this.#record(this.#state.tailCache, stream, chunk, (line) => {
+      const entry = (line.items as unknown as readonly LogEntry[] | undefined)?.at(-1)
+      return line.l === stream && entry?.index === count - 1 ? deepFreeze(entry) : undefined
+    })
+  }
+
+  async rows(sessionId: string, range: ItemRange): Promise<MessageRecord[]> {
+    const rows = await this.#items('m', sessionId, this.#state.messageChunks.get(sessionId), range)
+    return rows as unknown as MessageRecord[]
+  }
+
+  async receipts(rootExecutionId: string): Promise<JsonObject[]> {
+    const list = this.#state.receiptChunks.get(rootExecutionId)
+    const receipts = await this.#items('r', rootExecutionId, list, { first: 0, limit: Number.MAX_SAFE_INTEGER })
+    return receipts as JsonObject[]
+  }
+
+  async entries(stream: string, range: ItemRange): Promise<LogEntry[]> {
+    const entries = await this.#items('l', stream, this.#state.logChunks.get(stream), range)
+    return entries.map((entry) => deepFreeze(entry as unknown as LogEntry))
+  }
+
+  async #items(tag: string, id: string, list: ChunkList | undefined, range: ItemRange): Promise<JsonValue[]> {
+    if (list === undefined || range.first >= list.count || range.limit === 0) return []
+    const { chunks, from } = list.range(range.first, range.limit)
+    const items: JsonValue[] = []
+    for (const group of bySegment(chunks)) {
+      const path = this.#paths.segment((group[0] as Chunk).segment)
+      const lines = await readLines(this.#files, path, group)
+      lines.forEach((line, index) => {
+        const chunk = group[index] as Chunk
+        const found = line.items as readonly JsonValue[] | undefined
+        if (line[tag] !== id || found?.length !== chunk.count) throw otherContent(path, chunk)
+        for (const item of found) items.push(item)
+      })
     }
-    return found
+    const start = range.first - from
+    return items.slice(start, start + range.limit)
   }
 
-  async tail(stream: string, file: LineFile): Promise<LogEntry> {
+  async #record<Value>(
+    cache: BoundedCache<Value> | undefined,
+    key: string,
+    place: Place,
+    fit: (line: JsonObject) => Value | undefined,
+  ): Promise<Value> {
     const { generation } = this.#state
-    const path = this.#paths.log(stream)
-    const line = await this.#line(path, { from: file.lineFrom, bytes: file.lineBytes })
-    const entry = deepFreeze(line.e as unknown as LogEntry)
-    if (entry?.index !== file.count - 1) throw otherContent(path, file.lineFrom)
-    if (generation === this.#state.generation) this.#state.tailCache.set(stream, entry, file.lineBytes)
-    return entry
-  }
-
-  /** Rows of a session that are in its file. */
-  async rows(sessionId: string, file: LineFile, range: ItemRange): Promise<MessageRecord[]> {
-    return this.#items<MessageRecord>(this.#paths.session(sessionId), file, range, {
-      tag: 'm',
-      fits: (row, number) => row.seq === number + 1 && row.sessionId === sessionId,
-    })
-  }
-
-  /** Entries of a stream that are in its file. */
-  async entries(stream: string, file: LineFile, range: ItemRange): Promise<LogEntry[]> {
-    const entries = await this.#items<LogEntry>(this.#paths.log(stream), file, range, {
-      tag: 'e',
-      fits: (entry, number) => entry.index === number,
-    })
-    return entries.map((entry) => deepFreeze(entry))
-  }
-
-  async #items<Item>(path: string, file: LineFile, range: ItemRange, kind: ItemKind<Item>): Promise<Item[]> {
-    const last = Math.min(file.count, range.first + range.limit)
-    if (range.first >= last) return []
-    const marks = this.#marks.get(path) ?? []
-    const begin = `{"${kind.tag}":`
-    let [number, from] = marks.findLast(([marked]) => marked <= range.first) ?? [0, 0]
-    const items: Item[] = []
-    await visitLines(this.#files, path, { from, to: file.bytes }, (line) => {
-      if (!line.json.startsWith(begin)) return true
-      if (line.from - from >= MARK_EVERY_BYTES) {
-        from = line.from
-        if (from > (marks.at(-1)?.[1] ?? 0)) marks.push([number, from])
-      }
-      if (number >= range.first) {
-        const item = (JSON.parse(line.json) as Record<string, Item>)[kind.tag] as Item
-        if (!kind.fits(item, number)) throw otherContent(path, line.from)
-        items.push(item)
-      }
-      number += 1
-      return number < last
-    })
-    if (number < last) throw damagedFile(path, { why: `it holds ${number} of ${file.count} items`, byte: file.bytes })
-    if (marks.length > 0) this.#marks.set(path, marks, marks.length * MARK_BYTES)
-    return items
-  }
-
-  async #line(path: string, place: { readonly from: number; readonly bytes: number }): Promise<JsonObject> {
-    return JSON.parse(await readLine(this.#files, path, place)) as JsonObject
+    const path = this.#paths.segment(place.segment)
+    const [line] = await readLines(this.#files, path, [place])
+    const value = fit(line as JsonObject)
+    if (value === undefined) throw otherContent(path, place)
+    if (generation === this.#state.generation) cache?.set(key, value, place.bytes)
+    return value
   }
 }
 
-interface ItemKind<Item> {
-  readonly tag: string
-  /** True where the item is the one with this number, counted from 0. */
-  readonly fits: (item: Item, number: number) => boolean
+/** Neighbours that lie in the same segment, in order. */
+function bySegment(chunks: readonly Chunk[]): Chunk[][] {
+  const groups: Chunk[][] = []
+  for (const chunk of chunks) {
+    const group = groups.at(-1)
+    if (group !== undefined && group[0]?.segment === chunk.segment) group.push(chunk)
+    else groups.push([chunk])
+  }
+  return groups
 }
 
-function otherContent(path: string, byte: number): Error {
-  return damagedFile(path, { why: 'it holds something else than the catalogue says', byte, lastGood: 'unknown' })
+function otherContent(path: string, { from }: Place): Error {
+  return damagedFile(path, {
+    why: 'a line holds something else than the catalogue says',
+    byte: from,
+    lastGood: 'the other lines of the file',
+  })
 }

@@ -5,7 +5,7 @@ import { compareText } from '../embedded/sorted-list.js'
 import type { AppendLog } from '../store.js'
 import type { FolderGround } from './folder-ground.js'
 
-/** The streams of one namespace in a folder: a file for every stream. @throws STORE_KEY_INVALID */
+/** The streams of one namespace in a folder. @throws STORE_KEY_INVALID */
 export function createFolderLog(ground: FolderGround, namespace: string): AppendLog {
   checkId(namespace, 'A namespace')
   const streamOf = (name: string) => encodeKey([namespace, checkId(name, 'The name of a stream')])
@@ -26,10 +26,9 @@ export function createFolderLog(ground: FolderGround, namespace: string): Append
       const stream = streamOf(name)
       const first = options.from === undefined ? 0 : checkCount(options.from, 'from', 0)
       const limit = options.limit === undefined ? Number.MAX_SAFE_INTEGER : checkCount(options.limit, 'limit', 0)
-      const file = ground.state.logFile(stream)
       const waiting = ground.state.entriesInLayers(stream)
-      const written = await ground.reader.entries(stream, file, { first, limit })
-      const from = Math.max(0, first - file.count)
+      const from = Math.max(0, first - (ground.state.logChunks.get(stream)?.count ?? 0))
+      const written = await ground.reader.entries(stream, { first, limit })
       return [...written, ...waiting.slice(from, from + limit - written.length)]
     },
     async tail(name, call) {

@@ -1,9 +1,8 @@
-import type { JsonObject, JsonValue } from '../../internal/json.js'
+import type { JsonObject } from '../../internal/json.js'
 import { checkId } from '../embedded/check-key.js'
 import { ownCell } from '../embedded/create-documents.js'
 import { freeReference } from '../embedded/free-reference.js'
 import { checkStrings } from '../embedded/well-formed.js'
-import type { ToolErrorRecord } from '../records.js'
 import type { JournalRepository, ReceiptRepository, ToolErrorRepository } from '../store.js'
 import type { FolderGround } from './folder-ground.js'
 
@@ -20,8 +19,7 @@ export function createFolderReceipts(ground: FolderGround): ReceiptRepository {
       ground.check()
       checkId(rootExecutionId, 'The id of a root execution')
       const waiting = ground.state.receiptsInLayers(rootExecutionId)
-      const places = [...(ground.state.receiptPlaces.get(rootExecutionId) ?? [])]
-      return [...(await ground.reader.receipts(rootExecutionId, places)), ...waiting]
+      return [...(await ground.reader.receipts(rootExecutionId)), ...waiting]
     },
   }
 }
@@ -50,24 +48,26 @@ export function createFolderJournals(ground: FolderGround): JournalRepository {
   }
 }
 
-/** The error log in a folder, a document for every error. */
+/** The error log in a folder. */
 export function createFolderToolErrors(ground: FolderGround): ToolErrorRepository {
-  const cellOf = (reference: string) => ownCell('errors', checkId(reference, 'An error reference'))
   return {
     async insert(record) {
       ground.check()
       checkId(record.reference, 'An error reference')
       checkStrings(record, 'The error')
       return ground.write((batch) => {
-        const reference = freeReference(record.reference, (taken) => batch.has(ownCell('errors', taken)))
-        const kept = reference === record.reference ? record : { ...record, reference }
-        batch.write([{ cell: ownCell('errors', reference), value: kept as unknown as JsonValue }], [])
+        const reference = freeReference(record.reference, (taken) => batch.hasError(taken))
+        batch.insertError(reference === record.reference ? record : { ...record, reference })
         return reference
       })
     },
     async get(reference) {
       ground.check()
-      return (await ground.read([cellOf(reference)]))[0] as unknown as ToolErrorRecord | undefined
+      checkId(reference, 'An error reference')
+      const waiting = ground.state.layers.find((layer) => layer.errors.has(reference))
+      if (waiting !== undefined) return waiting.errors.get(reference)
+      const place = ground.state.errorPlaces.get(reference)
+      return place === undefined ? undefined : ground.reader.toolError(reference, place)
     },
   }
 }

@@ -42,7 +42,7 @@ export function createFolderSessions(ground: FolderGround, turns: TurnQueue): Se
   }
 }
 
-/** The message log in a folder: a file for every session. */
+/** The message log in a folder. */
 export function createFolderMessages(ground: FolderGround): MessageRepository {
   return {
     async append(sessionId, rows) {
@@ -59,10 +59,9 @@ export function createFolderMessages(ground: FolderGround): MessageRepository {
       checkId(sessionId, 'A session id')
       const first = options.afterSeq === undefined ? 0 : checkCount(options.afterSeq, 'afterSeq', 0)
       const limit = options.limit === undefined ? Number.MAX_SAFE_INTEGER : checkCount(options.limit, 'limit', 0)
-      const file = ground.state.sessionFile(sessionId)
       const waiting = ground.state.rowsInLayers(sessionId)
-      const written = await ground.reader.rows(sessionId, file, { first, limit })
-      const from = Math.max(0, first - file.count)
+      const from = Math.max(0, first - (ground.state.messageChunks.get(sessionId)?.count ?? 0))
+      const written = await ground.reader.rows(sessionId, { first, limit })
       return [...written, ...waiting.slice(from, from + limit - written.length)]
     },
     async count(sessionId) {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../internal/json.js'
-import type { ExecutionRecord, MessageRecord, SessionRecord } from '../records.js'
+import type { ExecutionRecord, MessageRecord, SessionRecord, ToolErrorRecord } from '../records.js'
 import type { LogEntry } from '../store.js'
 
 /** What a layer holds of one session. */
@@ -17,13 +17,16 @@ export class Layer {
   readonly cells = new Map<string, JsonValue | undefined>()
   readonly sessions = new Map<string, SessionPart>()
   readonly executions = new Map<string, ExecutionRecord>()
+  /** By reference. */
+  readonly errors = new Map<string, ToolErrorRecord>()
   /** By root execution id. */
   readonly receipts = new Map<string, JsonObject[]>()
   /** By stream (namespace and name encoded as one key). */
   readonly logs = new Map<string, LogEntry[]>()
 
   get isEmpty(): boolean {
-    return this.cells.size + this.sessions.size + this.executions.size + this.receipts.size + this.logs.size === 0
+    const { cells, sessions, executions, errors, receipts, logs } = this
+    return cells.size + sessions.size + executions.size + errors.size + receipts.size + logs.size === 0
   }
 
   setHeader(header: SessionRecord): void {
@@ -51,6 +54,7 @@ export class Layer {
       if (part.rows.length > 0) this.addRows(sessionId, part.rows)
     }
     for (const [id, record] of newer.executions) this.executions.set(id, record)
+    for (const [reference, record] of newer.errors) this.errors.set(reference, record)
     for (const [root, receipts] of newer.receipts) this.addReceipts(root, receipts)
     for (const [stream, entries] of newer.logs) this.addEntries(stream, entries)
   }

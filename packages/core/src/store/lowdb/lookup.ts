@@ -80,10 +80,11 @@ export class Lookup {
       const entry = layer.logs.get(stream)?.at(-1)
       if (entry !== undefined) return entry
     }
-    const file = this.#state.logFile(stream)
-    if (file.count === 0) return undefined
+    const list = this.#state.logChunks.get(stream)
+    const last = list?.last
+    if (list === undefined || last === undefined) return undefined
     const wants: Want[] = []
-    const load = () => this.#reader.tail(stream, file)
+    const load = () => this.#reader.tail(stream, last, list.count)
     const tail = this.#fromCache(this.#state.tailCache, stream, { name: `l${stream}`, load }, wants)
     if (wants.length > 0) throw new NotLoaded(wants)
     return tail
@@ -91,7 +92,7 @@ export class Lookup {
 
   /** How many rows a session has. */
   count(sessionId: string): number {
-    let count = this.#state.sessionFile(sessionId).count
+    let count = this.#state.messageChunks.get(sessionId)?.count ?? 0
     for (const layer of this.#layers()) count += layer.sessions.get(sessionId)?.rows.length ?? 0
     return count
   }
@@ -110,9 +111,9 @@ export class Lookup {
       const header = layer.sessions.get(sessionId)?.header
       if (header !== undefined) return header
     }
-    const file = this.#state.sessionFile(sessionId)
-    if (file.lineBytes === 0) return undefined
-    const load = () => this.#reader.header(sessionId, file)
+    const place = this.#state.headerPlaces.get(sessionId)
+    if (place === undefined) return undefined
+    const load = () => this.#reader.header(sessionId, place)
     return this.#fromCache(this.#state.headerCache, sessionId, { name: `s${sessionId}`, load }, wants)
   }
 

@@ -3,11 +3,12 @@ import type { JsonValue } from '../../internal/json.js'
 import { spaceOf } from '../embedded/cell-index.js'
 import { DefinitionTable } from '../embedded/definition-table.js'
 import type { DefinitionRecord } from '../records.js'
+import type { AckMark } from './ack-mark.js'
+import { applyEntries } from './apply-entries.js'
 import { Catalogue } from './catalogue.js'
-import { damagedFile, writeFault } from './file-fault.js'
+import { damagedFile, errnoOf, readFault, writeFault } from './file-fault.js'
 import type { FileReader } from './file-reader.js'
 import type { FolderState } from './folder-state.js'
-import { applyEntries } from './apply-entries.js'
 import { RedoSegment } from './redo-segment.js'
 import { replay } from './replay.js'
 import type { StoreFiles } from './store-files.js'
@@ -20,6 +21,7 @@ export interface OpenFolderParts {
   readonly state: FolderState
   readonly reader: FileReader
   readonly ids: Ids
+  readonly mark: AckMark
 }
 
 /** An open folder: `state` holds everything that was ever acknowledged. */
@@ -37,6 +39,7 @@ export async function openFolder(parts: OpenFolderParts): Promise<OpenedFolder> 
   const { catalogue, entries, tornAt } = opened
   try {
     applyEntries(parts.state, entries)
+    await checkSegments(parts)
     const redo = await replaySegments(parts, catalogue, tornAt)
     await removeOldSegments(parts, catalogue.applied, redo.number)
     await loadDefinitions(parts)
@@ -48,29 +51,52 @@ export async function openFolder(parts: OpenFolderParts): Promise<OpenedFolder> 
 }
 
 async function createFolder(parts: OpenFolderParts): Promise<OpenedFolder> {
-  const { files, paths } = parts
+  const { files, paths, mark } = parts
   await refuseLeftovers(parts)
   const store = parts.ids.id()
-  const redo = await RedoSegment.create({ files, path: paths.redo(1), number: 1, store })
+  const redo = await RedoSegment.create({ files, path: paths.redo(1), number: 1, store, mark })
   const catalogue = await Catalogue.create(files, paths.catalogue, store)
   return { catalogue, redo }
 }
 
 /** Folders that hold something only after a checkpoint, and so only beside a catalogue. */
-const DATA_FOLDERS = new Set(['sessions', 'logs', 'runs', 'documents', 'agents', 'prompts', 'journals', 'errors'])
+const DATA_FOLDERS = new Set(['segments', 'documents', 'agents', 'prompts', 'journals'])
 
 /** Without a catalogue there is no store: where its files are there all the same, it is not made anew over them. */
 async function refuseLeftovers({ files, paths }: OpenFolderParts): Promise<void> {
   const names = await listFolder(files, paths.folder)
   const left = names.find((name) => DATA_FOLDERS.has(name) || (numberOf(name, 'redo') ?? 0) > 1)
-  const first = names.some((name) => numberOf(name, 'redo') === 1) ? await files.readWhole(paths.redo(1)) : undefined
-  // header and mark are two lines; every record is one more
-  const hasRecords = first !== undefined && first.filter((byte) => byte === 0x0a).length > 2
-  if (left === undefined && !hasRecords) return
+  const isUsed = names.some((name) => numberOf(name, 'redo') === 1) && (await hasRecords(files, paths.redo(1)))
+  if (left === undefined && !isUsed) return
   throw damagedFile(paths.catalogue, {
     why: `it is not there, and ${left ?? 'a redo file with records'} is`,
     lastGood: 'the files beside it were left as they are',
   })
+}
+
+/** Segments reach as far as the catalogue says. Their lines are checked when they are read. */
+async function checkSegments({ files, paths, state }: OpenFolderParts): Promise<void> {
+  for (const [number, bytes] of state.segments) {
+    const path = paths.segment(number)
+    const size = await sizeOf(files, path)
+    if (size === undefined) throw damagedFile(path, { why: 'it is not there' })
+    if (size < bytes) {
+      throw damagedFile(path, {
+        why: `it ends there and should reach byte ${bytes}`,
+        byte: size,
+        lastGood: 'its lines before that byte',
+      })
+    }
+  }
+}
+
+async function sizeOf(files: StoreFiles, path: string): Promise<number | undefined> {
+  try {
+    return (await files.describe(path)).size
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw readFault(error, path)
+  }
 }
 
 async function replaySegments(
@@ -78,10 +104,10 @@ async function replaySegments(
   catalogue: Catalogue,
   tornAt: number | undefined,
 ): Promise<RedoSegment> {
-  const { files, paths } = parts
+  const { files, paths, mark } = parts
   for (let number = catalogue.applied + 1; ; number++) {
     const path = paths.redo(number)
-    const opened = await RedoSegment.open({ files, path, number, store: catalogue.store })
+    const opened = await RedoSegment.open({ files, path, number, store: catalogue.store, mark })
     if (opened === undefined) throw segmentMissing(parts, { path, applied: catalogue.applied, tornAt })
     for (const record of opened.records) await replay(parts, path, record)
     if (!opened.sealed) return opened.segment
@@ -110,15 +136,26 @@ function segmentMissing({ paths }: OpenFolderParts, { path, applied, tornAt }: M
 }
 
 /** Removes segments that are wholly in the files, and one that was made when the process ended and never used. */
-async function removeOldSegments(parts: OpenFolderParts, applied: number, current: number): Promise<void> {
-  const { files, paths } = parts
-  try {
-    for (const name of await files.list(paths.folder)) {
-      const number = numberOf(name, 'redo')
-      if (number !== undefined && (number <= applied || number > current)) await files.remove(paths.redo(number))
+async function removeOldSegments({ files, paths }: OpenFolderParts, applied: number, current: number): Promise<void> {
+  for (const name of await listFolder(files, paths.folder)) {
+    const number = numberOf(name, 'redo')
+    if (number === undefined || (number > applied && number <= current)) continue
+    const path = paths.redo(number)
+    if (number > current && (await hasRecords(files, path))) {
+      throw damagedFile(paths.redo(current), { why: `its end is missing, because ${path} follows it` })
     }
+    await files.remove(path).catch((error: unknown) => {
+      throw writeFault(error, paths.folder)
+    })
+  }
+}
+
+/** The header of a redo file is one line; every record is one more. */
+async function hasRecords(files: StoreFiles, path: string): Promise<boolean> {
+  try {
+    return (await files.readWhole(path)).filter((byte) => byte === 0x0a).length > 1
   } catch (error) {
-    throw writeFault(error, paths.folder)
+    throw readFault(error, path)
   }
 }
 

@@ -1,10 +1,9 @@
 import { dirname } from 'node:path'
 import type { JsonValue } from '../../internal/json.js'
+import type { AckMark } from './ack-mark.js'
 import { damagedFile, errnoOf, readFault, unknownOutcome, writeFault } from './file-fault.js'
 import { encodeLine, goodLines } from './record-line.js'
 import type { OpenFile, StoreFiles } from './store-files.js'
-
-const ACKED_DIGITS = 15
 
 /** What a segment is made of and with. */
 export interface RedoParts {
@@ -13,6 +12,7 @@ export interface RedoParts {
   readonly number: number
   /** Id of the store: a segment of another store is refused. */
   readonly store: string
+  readonly mark: AckMark
 }
 
 /** What was found in a segment when it was opened. */
@@ -26,23 +26,21 @@ export interface OpenedSegment {
 
 /**
  * One file of the redo log: what is acknowledged and not yet in the files that it belongs to. A write is acknowledged when
- * its record is here and synced. Behind the header stands how far that is: it is written after every sync and not synced
- * itself, so it may lag after a power cut and is exact after the end of the process. A record before that mark was
- * acknowledged and must be whole; only behind it an incomplete one is a write that nobody was promised.
+ * its record is here and synced.
  */
 export class RedoSegment {
   readonly number: number
   readonly #folder: string
   readonly #file: OpenFile
-  readonly #ackedAt: number
+  readonly #mark: AckMark
   #end: number
   #unsure = false
 
-  private constructor(parts: RedoParts, file: OpenFile, ackedAt: number, end: number) {
+  private constructor(parts: RedoParts, file: OpenFile, end: number) {
     this.number = parts.number
     this.#folder = dirname(parts.path)
+    this.#mark = parts.mark
     this.#file = file
-    this.#ackedAt = ackedAt
     this.#end = end
   }
 
@@ -52,12 +50,11 @@ export class RedoSegment {
     try {
       const file = await parts.files.open(parts.path, 'new')
       try {
-        const header = headerOf(parts)
-        const end = header.length + ackedLine(0).length
-        await file.write(Buffer.from(`${header}${ackedLine(end)}`), 0)
+        const header = Buffer.from(headerOf(parts))
+        await file.write(header, 0)
         await file.sync()
         await parts.files.syncFolder(folder)
-        return new RedoSegment(parts, file, header.length, end)
+        return new RedoSegment(parts, file, header.length)
       } catch (error) {
         await file.close()
         throw error
@@ -75,17 +72,12 @@ export class RedoSegment {
    */
   static async open(parts: RedoParts): Promise<OpenedSegment | undefined> {
     const bytes = await readSegment(parts)
-    const header = headerOf(parts)
-    const ackedLength = ackedLine(0).length
-    const [first] = goodLines(bytes, 0)
-    if (first === undefined || bytes.length < first.to + ackedLength) return undefined
-    if (bytes.toString('utf8', 0, first.to) !== header) {
+    const [header] = goodLines(bytes, 0)
+    if (header === undefined) return undefined
+    if (bytes.toString('utf8', 0, header.to) !== headerOf(parts)) {
       throw damagedFile(parts.path, { why: 'it belongs to another store or holds something else', byte: 0 })
     }
-    const acked = parseAcked(bytes.toString('latin1', first.to, first.to + ackedLength))
-    if (acked === undefined)
-      throw damagedFile(parts.path, { why: 'the mark behind its header is no number', byte: first.to })
-    let end = first.to + ackedLength
+    let end = header.to
     let sealed = false
     const records: JsonValue[] = []
     for (const line of goodLines(bytes, end)) {
@@ -95,15 +87,15 @@ export class RedoSegment {
       end = line.to
       if (sealed) break
     }
-    if (end < acked || (sealed && end < bytes.length)) {
+    const why = faultOf(parts, { end, sealed, size: bytes.length })
+    if (why !== undefined) {
       throw damagedFile(parts.path, {
-        why: end < acked ? `records up to byte ${acked} were acknowledged` : 'something follows its last record',
+        why,
         byte: end,
         lastGood: `the ${records.length} records before that byte, on top of catalogue and files`,
       })
     }
-    const file = await openForChange(parts)
-    const segment = new RedoSegment(parts, file, first.to, end)
+    const segment = new RedoSegment(parts, await openForChange(parts), end)
     if (end < bytes.length) await segment.#cut()
     return { segment, records, sealed }
   }
@@ -133,7 +125,7 @@ export class RedoSegment {
       throw writeFault(error, this.#folder)
     }
     this.#end += bytes.length
-    await this.#markAcked()
+    await this.#mark.set({ number: this.number, byte: this.#end })
   }
 
   /** Says that the segment `next` follows: without that one the store is not whole. */
@@ -155,28 +147,20 @@ export class RedoSegment {
     }
     this.#unsure = false
   }
-
-  async #markAcked(): Promise<void> {
-    try {
-      const written = this.#file.write(Buffer.from(ackedLine(this.#end), 'latin1'), this.#ackedAt)
-      if (written !== undefined) await written
-    } catch {
-      // a mark that lags only means that less is known of the end of this file
-    }
-  }
 }
 
 function headerOf(parts: RedoParts): string {
   return encodeLine(JSON.stringify({ sluice: 'redo', version: 1, number: parts.number, store: parts.store }))
 }
 
-function ackedLine(byte: number): string {
-  return `acked ${String(byte).padStart(ACKED_DIGITS, '0')}\n`
-}
-
-function parseAcked(line: string): number | undefined {
-  const match = /^acked (\d{15})\n$/.exec(line)
-  return match === null ? undefined : Number(match[1])
+/** What shows that acknowledged records are missing; an incomplete one behind the mark was promised to nobody. */
+function faultOf(parts: RedoParts, found: { readonly end: number; readonly sealed: boolean; readonly size: number }) {
+  const { found: acked } = parts.mark
+  if (acked?.number === parts.number && found.end < acked.byte) {
+    return `records up to byte ${acked.byte} were acknowledged`
+  }
+  if (acked !== undefined && acked.number > parts.number && !found.sealed) return 'another redo file should follow it'
+  return found.sealed && found.end < found.size ? 'something follows its last record' : undefined
 }
 
 function isSeal(record: JsonValue): boolean {

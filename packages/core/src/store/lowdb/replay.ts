@@ -43,17 +43,21 @@ function applyChange(
       break
     case 'm': {
       const [, sessionId, rows] = change
-      const count = state.sessionFile(sessionId).count + (state.layers[0]?.sessions.get(sessionId)?.rows.length ?? 0)
+      const count =
+        (state.messageChunks.get(sessionId)?.count ?? 0) + (state.layers[0]?.sessions.get(sessionId)?.rows.length ?? 0)
       if (rows[0]?.seq !== count + 1) throw gap(path, `message ${rows[0]?.seq} follows message ${count}`)
       layer.addRows(sessionId, rows)
       break
     }
+    case 'e':
+      layer.errors.set(change[1].reference, change[1])
+      break
     case 'r':
       layer.addReceipts(change[1], change[2] as readonly JsonObject[])
       break
     case 'l': {
       const [, stream, first, at, values] = change
-      const last = state.layers[0]?.logs.get(stream)?.at(-1)?.index ?? state.logFile(stream).count - 1
+      const last = state.layers[0]?.logs.get(stream)?.at(-1)?.index ?? (state.logChunks.get(stream)?.count ?? 0) - 1
       if (first !== last + 1) throw gap(path, `log entry ${first} follows entry ${last}`)
       layer.addEntries(stream, entriesOf(first, at, deepFreeze(values)))
       break

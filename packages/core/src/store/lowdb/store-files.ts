@@ -35,8 +35,18 @@ export interface StoreFiles {
   syncFolder(folder: string): Promise<void>
   /** Sets the time of the last change of a file to now. */
   touch(path: string): Promise<void>
-  /** Identity of a folder and time of the last change of a path, in milliseconds since the epoch. */
-  describe(path: string): Promise<{ readonly device: string; readonly inode: string; readonly changedAt: number }>
+  describe(path: string): Promise<PathFacts>
+}
+
+/** What the file system says of a path. */
+export interface PathFacts {
+  /** Device and inode together are the identity of a folder. */
+  readonly device: string
+  readonly inode: string
+  /** Bytes. */
+  readonly size: number
+  /** Time of the last change, in milliseconds since the epoch. */
+  readonly changedAt: number
 }
 
 /** Bytes up to which a write is done at once: handing it to another thread costs more than copying it. */
@@ -80,7 +90,12 @@ export const machineFiles: StoreFiles = {
   },
   async describe(path) {
     const stat = await fs.promises.stat(path, { bigint: true })
-    return { device: String(stat.dev), inode: String(stat.ino), changedAt: Number(stat.mtimeMs) }
+    return {
+      device: String(stat.dev),
+      inode: String(stat.ino),
+      size: Number(stat.size),
+      changedAt: Number(stat.mtimeMs),
+    }
   },
 }
 

@@ -25,32 +25,25 @@ export class StorePaths {
     return join(this.folder, `lock-${padded(number)}.json`)
   }
 
-  session(sessionId: string): string {
-    return this.#hashed('sessions', sessionId, 'jsonl')
+  segment(number: number): string {
+    return join(this.folder, 'segments', `${padded(number)}.jsonl`)
   }
 
-  log(stream: string): string {
-    return this.#hashed('logs', stream, 'jsonl')
-  }
-
-  runs(segment: number): string {
-    return join(this.folder, 'runs', `${padded(segment)}.jsonl`)
+  /** How far the redo log is acknowledged. */
+  get acked(): string {
+    return join(this.folder, 'redo-acked.txt')
   }
 
   document(cell: string): string {
     const space = spaceOf(cell)
     const colon = space.indexOf(':')
     const kind = KINDS.find((word) => word === (colon < 0 ? space : space.slice(0, colon))) ?? 'documents'
-    return this.#hashed(kind, cell, 'json')
-  }
-
-  #hashed(kind: string, id: string, extension: string): string {
-    const hash = createHash('sha256').update(id, 'utf8').digest('hex')
-    return join(this.folder, kind, hash.slice(0, 2), `${hash}.${extension}`)
+    const hash = createHash('sha256').update(cell, 'utf8').digest('hex')
+    return join(this.folder, kind, hash.slice(0, 2), `${hash}.json`)
   }
 }
 
-const KINDS = ['documents', 'agents', 'prompts', 'journals', 'errors'] as const
+const KINDS = ['documents', 'agents', 'prompts', 'journals'] as const
 
 /** Number of a file with such a name; `undefined` for other names. */
 export function numberOf(name: string, kind: 'redo' | 'lock'): number | undefined {

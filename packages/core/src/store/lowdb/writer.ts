@@ -1,9 +1,11 @@
 import type { Clock } from '../../internal/clock.js'
 import type { Logger } from '../../internal/logger.js'
 import { SluiceError } from '../../errors/sluice-error.js'
+import type { AckMark } from './ack-mark.js'
 import { Batch } from './batch.js'
 import type { Catalogue } from './catalogue.js'
-import { checkpoint, wholeCatalogue } from './checkpoint.js'
+import { wholeCatalogue } from './catalogue-entries.js'
+import { checkpoint } from './checkpoint.js'
 import { sameFault } from './file-fault.js'
 import type { FileReader } from './file-reader.js'
 import type { FolderLock } from './folder-lock.js'
@@ -25,6 +27,7 @@ export interface WriterParts {
   readonly lock: FolderLock
   readonly catalogue: Catalogue
   readonly redo: RedoSegment
+  readonly mark: AckMark
   /** Size of a redo segment, in bytes, from which on its writes are put into their files. */
   readonly checkpointBytes: number
 }
@@ -37,6 +40,9 @@ interface Job {
   cancelled: boolean
 }
 
+/** Documents that a checkpoint writes at once: one, while others wait for the disk. */
+const BESIDE_OTHERS = 1
+const WHEN_CLOSING = 4
 /** Lines of a catalogue that are too few to write it anew for. */
 const FEW_LINES = 1000
 
@@ -122,6 +128,7 @@ export class Writer {
       await this.#checkpoint
     }
     await this.#redo.close()
+    await this.#parts.mark.close()
     await this.#parts.catalogue.close()
     await this.#parts.lock.release()
   }
@@ -186,12 +193,12 @@ export class Writer {
 
   /** Goes on in a new redo segment and puts what is in the old ones into its files, in the background. */
   async #beginCheckpoint(): Promise<void> {
-    const { files, paths, catalogue } = this.#parts
+    const { files, paths, catalogue, mark } = this.#parts
     const before = this.#redo
     const number = before.number + 1
     let next: RedoSegment | undefined
     try {
-      next = await RedoSegment.create({ files, path: paths.redo(number), number, store: catalogue.store })
+      next = await RedoSegment.create({ files, path: paths.redo(number), number, store: catalogue.store, mark })
       await before.seal(number)
     } catch (error) {
       this.#postpone(error)
@@ -211,7 +218,12 @@ export class Writer {
     const { catalogue, files, paths } = this.#parts
     const oldest = catalogue.applied + 1
     try {
-      const { entries, publish } = await checkpoint(this.#parts, frozen)
+      await catalogue.settle(() => wholeCatalogue(this.#state))
+      const { entries, publish } = await checkpoint(
+        this.#parts,
+        frozen,
+        this.#closing === undefined ? BESIDE_OTHERS : WHEN_CLOSING,
+      )
       if (catalogue.lines + entries.length > this.#compactAt) {
         await catalogue.replace([...wholeCatalogue(this.#state), ...entries], upTo)
         this.#compactAt = 2 * catalogue.lines + FEW_LINES
