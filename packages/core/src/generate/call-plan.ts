@@ -9,7 +9,7 @@ import type {
 } from '../providers/model-provider.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import type { HostedToolDefinition } from '../tools/hosted-tool.js'
-import type { ToolDefinition } from '../tools/define-tool.js'
+import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { LoopSettings } from './settings.js'
 
 /** One model behind one adapter. */

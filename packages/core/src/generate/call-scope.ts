@@ -27,6 +27,8 @@ export class CallScope {
   readonly gatePoints: readonly string[] | undefined
   labels: readonly Label[]
   readonly messages: Message[] = []
+  /** Messages that a gate took back: sent to the model in this call, kept in the record, shown to nobody. */
+  readonly withheld = new Set<Message>()
   usage: Usage = USAGE_NONE
   /** Model requests made so far, for their names. */
   requests = 0
@@ -66,7 +68,7 @@ export class CallScope {
     }
     this.labels = run.options.labels
     // the conversation of the run itself, for the partial of an error
-    if (options.main) run.messages = this.messages
+    if (options.main) run.call = this
   }
 
   /** The effect id of a name below this call. */
@@ -110,6 +112,13 @@ export class CallScope {
     } else if (message.role === 'assistant' && message.labels !== undefined) {
       this.labels = unionLabels(this.labels, message.labels)
     }
+  }
+
+  /** The conversation as the caller sees it. */
+  shown(): readonly Message[] {
+    return Object.freeze(
+      this.withheld.size === 0 ? [...this.messages] : this.messages.filter((message) => !this.withheld.has(message)),
+    )
   }
 
   /** Notes the ids of the tool calls of an earlier conversation, so that none is used again. */

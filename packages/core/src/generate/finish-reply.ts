@@ -1,6 +1,7 @@
 import type { SluiceError } from '../errors/sluice-error.js'
 import { Veto } from '../errors/answers.js'
 import type { GateStop } from '../hooks/answer-kind.js'
+import type { Receipt } from '../hooks/receipt.js'
 import { isThenable } from '../internal/json.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { unionLabels } from '../messages/label.js'
@@ -213,7 +214,7 @@ function noteHosted(call: CallScope, plan: CallPlan, open: OpenReply, parts: rea
     const effectId = call.effectId(`m${call.requests}.h${number}`)
     const facts = call.facts(effectId, 1)
     call.tree.addReceipt(
-      Object.freeze({
+      Object.freeze<Receipt>({
         effect: 'tool_call',
         effectId,
         attempt: 1,

@@ -30,8 +30,8 @@ export interface CallResultOf {
 
 /** Where the messages of closed rounds go: the log of a top-level run, or nowhere. */
 export interface RoundRecorder {
-  /** A round is closed: `messages` are those that have not been given before. */
-  closeRound(messages: readonly Message[]): Promise<void>
+  /** A round is closed: what the conversation has got since the last time is recorded. `withheld`: a gate took it back. */
+  closeRound(call: CallScope, withheld: boolean): Promise<void>
 }
 
 /**
@@ -43,13 +43,6 @@ export async function generateCall(
   plan: CallPlan,
   recorder: RoundRecorder | undefined,
 ): Promise<CallResultOf> {
-  let recorded = 0
-  const closeRound = async (): Promise<void> => {
-    if (recorder === undefined) return
-    const fresh = call.messages.slice(recorded)
-    recorded = call.messages.length
-    await recorder.closeRound(fresh)
-  }
   let landing: Landing | undefined
   let refusals = 0
   for (let round = 1; ; round++) {
@@ -64,17 +57,17 @@ export async function generateCall(
       refusals += 1
       if (refusals > 1) throw endRefused(call, reply.refused)
       answerRefused(call, reply)
-      await closeRound()
+      await recorder?.closeRound(call, false)
       continue
     }
     refusals = 0
     if (reply.calls.length === 0 || landing !== undefined) {
       if (reply.calls.length > 0) call.add(notRun(reply))
-      await closeRound()
+      await recorder?.closeRound(call, false)
       return await complete(call, plan, outcome, reply, landing === undefined ? outcome.reply.finishReason : 'landed')
     }
     const skipped = await runTools(call, plan, reply)
-    await closeRound()
+    await recorder?.closeRound(call, false)
     if (skipped > 0) {
       if (limitPolicy(plan, outcome) === 'throw') throw limitError(plan)
       return await complete(call, plan, outcome, reply, 'max_tool_calls_exceeded')
@@ -104,8 +97,13 @@ function assistantMessage(call: CallScope, open: OpenReply, reply: FinishedReply
 
 /** A refused reply stays in the record; the model is told why, and none of its calls ran. */
 function answerRefused(call: CallScope, reply: FinishedReply): void {
+  const refused = call.messages[call.messages.length - 1] as Message
+  call.withheld.add(refused)
   if (reply.calls.length > 0) call.add(notRun(reply))
-  call.add({ role: 'user', content: [{ type: 'text', text: reply.refused?.text ?? '' }] })
+  const text: Message = { role: 'user', content: [{ type: 'text', text: reply.refused?.text ?? '' }] }
+  call.add(text)
+  for (let index = call.messages.indexOf(refused); index < call.messages.length; index++)
+    call.withheld.add(call.messages[index] as Message)
 }
 
 function notRun(reply: FinishedReply): Message {
@@ -155,7 +153,7 @@ async function complete(
   const result: CallResultOf = {
     text: reply.text,
     output: reply.output,
-    messages: Object.freeze([...call.messages]),
+    messages: call.shown(),
     finishReason,
     usage: call.usage,
     toolCallsCount: call.toolCalls,

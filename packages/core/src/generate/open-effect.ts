@@ -71,7 +71,7 @@ export function runOpen<Value>(
     return { kind: 'error', error }
   }
   if (!isThenable(returned)) return { kind: 'value', value: returned }
-  return new OpenWait(call, effect, options, watch, open).wait(Promise.resolve(returned))
+  return new OpenWait<Value>(call, effect, options, watch, open).wait(Promise.resolve(returned))
 }
 
 class OpenWait<Value> {

@@ -36,8 +36,10 @@ export class RunScope {
   /** The execution has landed once; a second `Land` in it is a veto. */
   landed = false
   readonly toolCalls: ToolCallRecord[] = []
-  /** The conversation so far, for the partial of an error. */
-  messages: readonly Message[] = []
+  /** The call of the run itself, for the partial of an error. */
+  call:
+    | { readonly messages: readonly Message[]; readonly labels: readonly Label[]; shown(): readonly Message[] }
+    | undefined
 
   constructor(options: RunScopeOptions) {
     this.options = options
@@ -47,6 +49,12 @@ export class RunScope {
     const id = options.facts.executionId
     const before = id === null ? undefined : this.tree.usedBefore.get(id)
     if (before !== undefined) this.usage = before
+  }
+
+  /** Adds to this run what a scope inside it has used; the tree has counted it already. */
+  takeOver(inner: RunScope): void {
+    this.usage = addUsage(this.usage, inner.usage)
+    this.toolCalls.push(...inner.toolCalls)
   }
 
   addUsage(usage: Usage): void {

@@ -28,6 +28,7 @@ import type { Effect, Ending } from './effect.js'
 import { emit, listening } from './emit.js'
 import { beginRecord } from './model-call.js'
 import type { NestScope } from './nest-scope.js'
+import { AgentToolResult } from './runtime-parts.js'
 import { OpenSignal, runOpen } from './open-effect.js'
 import type { Settled, WatchResult } from './open-effect.js'
 import { RESULT_TEXT } from './round-call.js'
@@ -184,7 +185,7 @@ function settle(
     )
   }
   const outer = currentFrame()
-  const scope: NestScope = { run: call.run, path, next: 0, gatePoints: call.gatePoints }
+  const scope: NestScope = { run: call.run, path, next: 0, gatePoints: call.gatePoints, labels: () => call.labels }
   const frame: Frame = {
     runtimeKey: call.parts.runtimeKey,
     outer,
@@ -277,7 +278,7 @@ function resultOf(call: CallScope, tool: ToolDefinition, value: unknown): CallRe
 
 /** A result carries the labels of the request that led to it, and its own where the tool brings text from outside. */
 function labelled(call: CallScope, tool: ToolDefinition, result: CallResult): CallResult {
-  const labels = unionLabels(call.labels, tool.labels)
+  const labels = unionLabels(unionLabels(call.labels, tool.labels), result.labels)
   return labels.length === 0 ? result : { ...result, labels }
 }
 
@@ -343,7 +344,16 @@ async function logError(call: CallScope, effect: Effect, tool: ToolDefinition, e
 
 /** Codes of our own errors are kept (G-43); anything else is wrapped, the original as cause. */
 function thrownError(tool: ToolDefinition, reference: string, error: unknown): unknown {
-  if (SluiceError.isInstance(error) && !HookFailedError.isInstance(error)) return error
+  if (SluiceError.isInstance(error) && !HookFailedError.isInstance(error)) {
+    // a new object: the handler may throw the same one in another run (CASE-27)
+    const { reason, details } = error
+    return new SluiceError(error.code, error.message, {
+      cause: error,
+      retryable: error.retryable,
+      ...(details === undefined ? {} : { details }),
+      ...(reason === undefined ? {} : { reason }),
+    })
+  }
   const { message } = describeThrown(error)
   const applicationCode: unknown =
     isPlainObject(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined

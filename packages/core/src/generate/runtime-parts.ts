@@ -24,6 +24,17 @@ export interface AgentToolRun {
   readonly labels: readonly Label[]
 }
 
+/** What the agent behind a tool came to: its final message as text, and the labels of everything that led to it. */
+export class AgentToolResult {
+  readonly text: string
+  readonly labels: readonly Label[]
+
+  constructor(text: string, labels: readonly Label[]) {
+    this.text = text
+    this.labels = labels
+  }
+}
+
 /** What a runtime and its forks share, and what every tree works with. */
 export interface RuntimeParts {
   readonly runtimeKey: object
@@ -39,8 +50,8 @@ export interface RuntimeParts {
   readonly limits: Limits
   readonly timeouts: Timeouts
   readonly settings: LoopSettings
-  /** Runs the agent behind a tool as a nested run; returns its final message as text. */
-  runAgentTool(run: AgentToolRun): Promise<string>
+  /** Runs the agent behind a tool as a nested run. */
+  runAgentTool(run: AgentToolRun): Promise<AgentToolResult>
   /** The set of a fork added to the set that a tree started with. */
   mergeSets(base: HookSet, added: HookSet): HookSet
 }

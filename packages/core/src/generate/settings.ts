@@ -203,7 +203,7 @@ function read<Shape extends object>(
     faults.add(kind, 'must be a plain object')
     return defaults
   }
-  const next: Record<string, unknown> = { ...defaults }
+  const next = { ...defaults } as Record<string, unknown>
   for (const key of Object.keys(given)) {
     const value = given[key]
     if (value === undefined) continue
@@ -218,7 +218,7 @@ function read<Shape extends object>(
             ? Object.freeze([...(value as string[])])
             : value
   }
-  return Object.freeze(next) as Shape
+  return Object.freeze(next) as unknown as Shape
 }
 
 /** Reads `limits` of `createRuntime`; unknown keys and unfit values are added to `faults`. */

@@ -31,6 +31,8 @@ export interface EventSink {
   /** Deltas go out as they arrive, before the reply is checked. */
   readonly live: boolean
   emit(event: RunEvent): void
+  /** Called with the tree that it listens to. */
+  attach?(tree: Tree): void
 }
 
 export interface TreeOptions {
@@ -44,6 +46,8 @@ export interface TreeOptions {
   readonly sink?: EventSink
   /** False for a plain call outside any run. */
   readonly recorded: boolean
+  /** A plain call's tree around a run that it started: its limits and stops are shared. */
+  readonly around?: Tree
 }
 
 /** Figures of a tree that a pause stores beside the journal. */
@@ -118,6 +122,13 @@ export class Tree implements TreeState {
       misses: new Map(),
     }
     this.#armDuration()
+    options.around?.stops.listen(this.#onOuterStop)
+    options.sink?.attach?.(this)
+  }
+
+  readonly #onOuterStop = (): void => {
+    const stop = this.options.around?.stop
+    if (stop !== undefined) this.end(stop, true)
   }
 
   get hookSet(): HookSet {
@@ -133,6 +144,7 @@ export class Tree implements TreeState {
     if (this.stop !== undefined || this.over) return
     this.stop = stop
     this.stops.stop(stop.error)
+    this.options.around?.end(stop, true)
     if (!told) {
       const answer =
         stop.status === 'aborted'
@@ -151,7 +163,6 @@ export class Tree implements TreeState {
           reason: stop.error.message,
           details: stop.error.details ?? null,
         },
-        null,
         null,
         null,
       )
@@ -190,6 +201,7 @@ export class Tree implements TreeState {
 
   /** Counts one request to a provider against the tree's bounds; throws where it does not fit. */
   countModelCall(): void {
+    this.options.around?.countModelCall()
     if (this.#modelCalls >= this.limits.modelCalls) throw this.endByLimit('modelCalls', this.#modelCalls + 1)
     const tokens =
       (this.usage.inputTokens ?? 0) +
@@ -203,6 +215,7 @@ export class Tree implements TreeState {
 
   /** Counts one tool call that is about to run. */
   countToolCall(): void {
+    this.options.around?.countToolCall()
     if (this.#toolCalls >= this.limits.toolCalls) throw this.endByLimit('toolCalls', this.#toolCalls + 1)
     this.#toolCalls += 1
   }
@@ -217,6 +230,7 @@ export class Tree implements TreeState {
 
   addUsage(usage: Usage): void {
     this.usage = addUsage(this.usage, usage)
+    this.options.around?.addUsage(usage)
   }
 
   /** The attempt that an asking of this effect is: 1, or one more than was begun or closed. */
@@ -275,7 +289,6 @@ export class Tree implements TreeState {
       },
       receipt,
       ids,
-      null,
     )
   }
 
@@ -289,7 +302,6 @@ export class Tree implements TreeState {
       agentCode: string | null
       sessionId: string | null
     } | null,
-    _frame: null,
   ): Promise<void> | undefined {
     const taps = this.hookSet.observers.onStop
     if (taps.length === 0) return undefined
@@ -321,6 +333,7 @@ export class Tree implements TreeState {
     this.over = true
     this.stateOpen = false
     this.#disarmDuration()
+    this.options.around?.stops.unlisten(this.#onOuterStop)
   }
 
   snapshot(): TreeSnapshot {

@@ -46,6 +46,8 @@ export interface PluginInstance<Api = unknown> {
   readonly shadow: boolean
   readonly spec: PluginSpec<never, Api>
   readonly options: unknown
+  /** Carries the type of the api; never there. */
+  readonly '~api'?: Api
 }
 
 /** The definition of a plugin. */

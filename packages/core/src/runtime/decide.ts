@@ -1,0 +1,88 @@
+import { SluiceError } from '../errors/sluice-error.js'
+import { Faults } from '../errors/faults.js'
+import { escapeControl } from '../internal/escape-text.js'
+import { inScope, parseScope } from '../sessions/scope.js'
+import type { Scope } from '../sessions/scope.js'
+import type { ExecutionRecord, PendingRecord } from '../store/records.js'
+import type { RuntimeCore } from './runtime-core.js'
+
+/** A human's answer to one pending effect. */
+export interface DecideOptions {
+  readonly effectId: string
+  readonly decision: 'approve' | 'deny'
+  /** Who decided. */
+  readonly by: string
+  readonly note?: string
+  /** The tenant's scope is enough: who decides is not who runs. */
+  readonly scope: Scope
+}
+
+/**
+ * Records an answer, once, by compare; runs nothing. The gate that paused is asked again at `resume` and judges the answer.
+ * @throws NOT_FOUND, NOT_PAUSED, ALREADY_DECIDED, INVALID_CONFIG
+ */
+export async function decide(core: RuntimeCore, executionId: string, options: DecideOptions): Promise<void> {
+  const faults = new Faults()
+  const { effectId, decision, by, note } = options
+  if (typeof effectId !== 'string' || effectId === '') faults.add('effectId', 'must be the id of a pending effect')
+  if (decision !== 'approve' && decision !== 'deny') faults.add('decision', "must be 'approve' or 'deny'")
+  if (typeof by !== 'string' || by.trim() === '') faults.add('by', 'must name who decided')
+  if (note !== undefined && typeof note !== 'string') faults.add('note', 'must be a text')
+  faults.throwIfAny('The decision is not acceptable', { reason: 'decide.options' })
+  const record = await pausedRecord(core, executionId, options.scope)
+  let fault: SluiceError | undefined
+  const answer = { decision, by, note: note ?? null, at: core.parts.clock.now() }
+  await core.parts.store.executions.transition(record.id, (current) => {
+    fault = undefined
+    if (current.status !== 'paused') fault = notPaused(current)
+    const index = current.pending.findIndex((entry) => entry.effectId === effectId)
+    const entry = current.pending[index]
+    if (entry === undefined) fault ??= noSuchEffect(current, effectId)
+    else if (entry.decision !== null) fault ??= decided(entry)
+    if (fault !== undefined) return undefined
+    return {
+      pending: current.pending.map((other, place) => (place === index ? { ...other, decision: answer } : other)),
+    }
+  })
+  if (fault !== undefined) throw fault
+}
+
+/** The paused top-level run of an id within a scope. @throws NOT_FOUND */
+export async function pausedRecord(core: RuntimeCore, executionId: string, scope: Scope): Promise<ExecutionRecord> {
+  const checked = parseScope(scope)
+  const record = await core.parts.store.executions.get(executionId)
+  // the tenant's scope is enough here: a user in it does not narrow
+  const visible = record !== undefined && inScope(record, checked === 'all' ? 'all' : { tenant: checked.tenant })
+  if (!visible)
+    throw new SluiceError('NOT_FOUND', `There is no run ${escapeControl(String(executionId), 100)} in this scope.`, {
+      hint: 'Check the id and the scope.',
+    })
+  if (record.parentExecutionId !== null) {
+    throw new SluiceError('NOT_FOUND', `Run ${executionId} is nested; decisions and resumes name its top-level run.`, {
+      hint: `Use ${record.rootExecutionId}.`,
+    })
+  }
+  return record
+}
+
+export function notPaused(record: ExecutionRecord): SluiceError {
+  return new SluiceError('NOT_PAUSED', `Run ${record.id} is ${record.status}, not paused.`, {
+    details: { executionId: record.id, status: record.status },
+  })
+}
+
+function noSuchEffect(record: ExecutionRecord, effectId: string): SluiceError {
+  return new SluiceError('NOT_FOUND', `Run ${record.id} has no pending effect ${escapeControl(effectId, 200)}.`, {
+    hint: `Pending are: ${record.pending.map((entry) => entry.effectId).join(', ') || 'none'}.`,
+  })
+}
+
+function decided(entry: PendingRecord): SluiceError {
+  return new SluiceError(
+    'ALREADY_DECIDED',
+    `${escapeControl(entry.decision?.by ?? '', 100)} has decided this already (${entry.decision?.decision ?? ''}).`,
+    {
+      details: { effectId: entry.effectId, decision: entry.decision?.decision ?? null, by: entry.decision?.by ?? null },
+    },
+  )
+}

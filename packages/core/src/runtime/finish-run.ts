@@ -1,0 +1,126 @@
+import { emitRun } from '../generate/emit-run.js'
+import { snapshotError } from '../generate/effect.js'
+import type { RunScope } from '../generate/run-scope.js'
+import { receiptsOf } from '../generate/tree-receipts.js'
+import type { Tree } from '../generate/tree.js'
+import type { AfterExecutionContext } from '../hooks/hook-points.js'
+import { describeError, observe } from '../hooks/observe.js'
+import type { Receipt } from '../hooks/receipt.js'
+import type { JsonObject } from '../internal/json.js'
+import { totalInput } from '../messages/usage.js'
+import { closeTurn } from '../sessions/session-header.js'
+import type { ExecutionRecord } from '../store/records.js'
+import { countColumns } from './execution-row.js'
+import { errorColumns } from './failure.js'
+import type { Failure } from './failure.js'
+
+/** How a run ended, for its row. */
+export type Ended =
+  | {
+      readonly status: 'completed'
+      readonly output: JsonObject
+      readonly finishReason: string
+      readonly iterationCount: number
+    }
+  | { readonly status: 'failed'; readonly failure: Failure }
+
+/** The columns of a row whose run has ended. */
+export function endColumns(run: RunScope, ended: Ended, at: number): Partial<ExecutionRecord> {
+  const counts = { ...countColumns(run), completedAt: at, updatedAt: at, pending: [] }
+  if (ended.status === 'completed') {
+    return {
+      ...counts,
+      status: 'completed',
+      output: ended.output,
+      finishReason: ended.finishReason,
+      iterationCount: ended.iterationCount,
+    }
+  }
+  const { failure } = ended
+  return {
+    ...counts,
+    status: failure.status,
+    failureKind: failure.kind,
+    ...errorColumns(failure.error),
+    inFlight: [...run.tree.inFlight],
+  }
+}
+
+/**
+ * Finalises the row and the session header. A write that fails is logged and hides neither the result nor the error of the
+ * run (S-7).
+ */
+export async function finaliseRun(run: RunScope, ended: Ended, messageCount: number | undefined): Promise<void> {
+  const { tree } = run
+  const { store, clock } = tree.parts
+  const at = clock.now()
+  const { executionId, sessionId, parentExecutionId } = run.facts
+  const writes: Promise<unknown>[] = [store.executions.update(executionId as string, endColumns(run, ended, at))]
+  if (parentExecutionId === null) {
+    const status = ended.status === 'completed' ? 'completed' : ended.failure.status
+    const tokens = { inputTokens: totalInput(tree.usage), outputTokens: tree.usage.outputTokens }
+    writes.push(
+      store.sessions.update(sessionId as string, (current) =>
+        current === undefined
+          ? undefined
+          : closeTurn(current, { status, ...tokens, at, ...(messageCount === undefined ? {} : { messageCount }) }),
+      ),
+    )
+  }
+  const receipts = receiptsOf(tree)
+  if (receipts.length > 0) writes.push(store.receipts.append(tree.rootExecutionId, receipts))
+  for (const settled of await Promise.allSettled(writes))
+    if (settled.status === 'rejected') noteStore(tree, executionId, settled.reason)
+}
+
+/** Logs a record that could not be written at the end of a run. */
+export function noteStore(tree: Tree, executionId: string | null, error: unknown): void {
+  try {
+    tree.parts.logger.error({ executionId, error: describeError(error) }, 'a record of a run could not be written')
+  } catch {
+    // a logger that throws is ignored
+  }
+}
+
+/** Tells `afterExecution`, once, with the receipt of the run's own gates. */
+export async function tellAfterExecution(
+  run: RunScope,
+  ended: Ended,
+  receipt: Receipt | null,
+  recovered = false,
+): Promise<void> {
+  const { tree, facts } = run
+  const taps = run.options.hookSet.observers.afterExecution
+  if (taps.length === 0) return
+  const failure =
+    ended.status === 'completed' ? null : { kind: ended.failure.kind, error: snapshotError(ended.failure.error) }
+  const context: AfterExecutionContext = Object.freeze({
+    executionId: facts.executionId as string,
+    rootExecutionId: facts.rootExecutionId,
+    effectId: receipt?.effectId ?? `${facts.rootExecutionId}/execution`,
+    status: ended.status,
+    agentId: facts.agentId,
+    agentCode: facts.agentCode,
+    createdBy: facts.createdBy,
+    appId: tree.options.appId,
+    sessionId: facts.sessionId,
+    tenant: tree.options.tenant,
+    inputTokens: totalInput(run.usage),
+    outputTokens: run.usage.outputTokens,
+    usage: run.usage,
+    treeUsage: tree.usage,
+    failure,
+    recovered,
+    receipt,
+  })
+  await observe(tree.observing, taps, context, true)
+}
+
+/** The last event of a run, for a stream. */
+export function emitEnd(run: RunScope, ended: Ended): void {
+  emitRun(run, 'run_ended', {
+    status: ended.status === 'completed' ? 'completed' : ended.failure.status,
+    finishReason: ended.status === 'completed' ? ended.finishReason : null,
+    ...(ended.status === 'completed' ? {} : { error: { ...snapshotError(ended.failure.error) } as JsonObject }),
+  })
+}

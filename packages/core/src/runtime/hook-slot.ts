@@ -1,0 +1,141 @@
+import { SluiceError } from '../errors/sluice-error.js'
+import { applyPlugins } from '../hooks/apply-plugins.js'
+import type { ApplyParts, PluginList } from '../hooks/apply-plugins.js'
+import type { HookSet, HooksOrigin } from '../hooks/hook-set.js'
+import { loadConvention } from '../hooks/load-convention.js'
+import { describeError } from '../hooks/observe.js'
+
+interface Held {
+  readonly set: HookSet
+  uses: number
+  /** Replaced: disposed when the last run that started with it has ended. */
+  retired: boolean
+}
+
+/**
+ * The set of plugins of one runtime (or fork): the one it was created with, or an override. A set that cannot be built leaves
+ * the slot shut; a run keeps the set that it started with.
+ */
+export class HookSlot {
+  readonly #parts: ApplyParts
+  readonly #plugins: PluginList | undefined
+  readonly #root: string | undefined
+  readonly #kind: HooksOrigin['kind']
+  #base: Held | undefined
+  #current: Held | undefined
+  #fault: unknown
+  /** Changes are made one after another. */
+  #changing: Promise<void> = Promise.resolve()
+
+  constructor(parts: ApplyParts, plugins: PluginList | undefined, root: string | undefined, kind: HooksOrigin['kind']) {
+    this.#parts = parts
+    this.#plugins = plugins
+    this.#root = root
+    this.#kind = kind
+  }
+
+  /** Builds the first set; rejects with the fault itself. */
+  async open(): Promise<void> {
+    this.#base = await this.#build()
+    this.#current = this.#base
+  }
+
+  async #build(): Promise<Held> {
+    const { plugins, origin } =
+      this.#plugins === undefined
+        ? await loadConvention(this.#root)
+        : { plugins: this.#plugins, origin: { kind: this.#kind, path: null, digest: null } }
+    return { set: await applyPlugins(plugins, origin, this.#parts), uses: 0, retired: false }
+  }
+
+  /** Replaces the set; `null` goes back to what the runtime was created with. A fault leaves the slot shut. */
+  replace(plugins: PluginList | null): Promise<void> {
+    const change = this.#changing.then(() => this.#replace(plugins))
+    this.#changing = change.catch(() => undefined)
+    return change
+  }
+
+  async #replace(plugins: PluginList | null): Promise<void> {
+    const before = this.#current
+    this.#current = undefined
+    this.#fault = new SluiceError('HOOKS_BROKEN', 'The plugins are being replaced.')
+    try {
+      this.#current =
+        plugins === null
+          ? await this.#backToBase()
+          : {
+              set: await applyPlugins(plugins, { kind: 'override', path: null, digest: null }, this.#parts),
+              uses: 0,
+              retired: false,
+            }
+      this.#fault = undefined
+    } catch (fault) {
+      this.#fault = fault
+      throw fault
+    } finally {
+      if (before !== undefined && before !== this.#base && before !== this.#current) this.#retire(before)
+    }
+  }
+
+  /** A hook file is read again, so that one which has changed since is not missed (H-W6); a given list stands as it was applied. */
+  async #backToBase(): Promise<Held> {
+    if (this.#base !== undefined && this.#plugins !== undefined) return this.#base
+    const fresh = await this.#build()
+    if (this.#base !== undefined) this.#retire(this.#base)
+    this.#base = fresh
+    return fresh
+  }
+
+  /** The set for a run that starts now; `release` gives it back at the end of that run. */
+  acquire(): { readonly set: HookSet; release(): void } {
+    const held = this.#current
+    if (held === undefined) {
+      throw new SluiceError(
+        'HOOKS_BROKEN',
+        `The runtime accepts no runs: its plugins could not be set up. ${describeError(this.#fault)}`,
+        {
+          cause: this.#fault,
+          hint: 'Mend the plugin and call setHooks again, or setHooks(null) to go back.',
+        },
+      )
+    }
+    held.uses += 1
+    let released = false
+    return {
+      set: held.set,
+      release: () => {
+        if (released) return
+        released = true
+        held.uses -= 1
+        if (held.retired && held.uses === 0) this.#dispose(held)
+      },
+    }
+  }
+
+  /** The set in force, or the fault that keeps the slot shut. */
+  get state(): { readonly set: HookSet | undefined; readonly fault: unknown } {
+    return { set: this.#current?.set, fault: this.#fault }
+  }
+
+  async close(): Promise<void> {
+    await this.#changing
+    const sets = new Set([this.#base, this.#current])
+    this.#current = undefined
+    this.#fault = new SluiceError('RUNTIME_CLOSED', 'The runtime was closed.')
+    for (const held of sets) if (held !== undefined) this.#note(await held.set.dispose())
+  }
+
+  #retire(held: Held): void {
+    held.retired = true
+    if (held.uses === 0) this.#dispose(held)
+  }
+
+  #dispose(held: Held): void {
+    void held.set.dispose().then((errors) => this.#note(errors))
+  }
+
+  #note(errors: readonly unknown[]): void {
+    for (const error of errors)
+      this.#parts.logger.warn({ error: describeError(error) }, 'a plugin failed while it was disposed')
+  }
+}

@@ -1,0 +1,261 @@
+import type { AgentToRun } from '../agents/resolve-agents.js'
+import type { ResolvedAgent } from '../agents/agent-type.js'
+import type { ResolvedCaller } from '../context/caller.js'
+import { environmentFields } from '../context/environment.js'
+import type { Frame, RunFacts } from '../context/frame.js'
+import { currentFrame, runInFrame } from '../context/frame.js'
+import { bindRunContext, requireRunContext } from '../context/run-context.js'
+import type { OfferedRunContext, RunContext } from '../context/run-context.js'
+import { Interrupt } from '../engine/interrupt.js'
+import type { Steps } from '../engine/engine.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import type { NestScope } from '../generate/nest-scope.js'
+import { RunScope } from '../generate/run-scope.js'
+import type { HookSet } from '../hooks/hook-set.js'
+import type { JsonObject } from '../internal/json.js'
+import { StopSource } from '../internal/stop-source.js'
+import type { Label } from '../messages/label.js'
+import type { FilePart } from '../messages/message.js'
+import { checkCallArguments } from '../sessions/session-access.js'
+import type { CompiledSchema } from '../tools/compile-validator.js'
+import { agentRecord, checkAgentRecord } from './agent-record.js'
+import { checkInput } from './check-input.js'
+import { countColumns, startRow } from './execution-row.js'
+import { failureOf } from './failure.js'
+import { endColumns, finaliseRun, noteStore } from './finish-run.js'
+import type { Ended } from './finish-run.js'
+import { RunRecorder } from './recorder.js'
+import { runAgent } from './run-agent.js'
+import type { AgentRunResult } from './run-agent.js'
+import { withPartial } from './run-result.js'
+import type { RuntimeFace } from './runtime-core.js'
+
+/** A run below another one. */
+export interface NestedRun {
+  readonly face: RuntimeFace
+  readonly parent: RunScope
+  readonly agent: AgentToRun
+  readonly version: number | undefined
+  readonly input: JsonObject
+  readonly output: CompiledSchema | null
+  readonly files: readonly FilePart[]
+  readonly runContext: OfferedRunContext | undefined
+  readonly resources: unknown
+  readonly labels: readonly Label[]
+  readonly hookSet: HookSet
+  readonly gatePoints: readonly string[] | undefined
+  readonly signal: AbortSignal | undefined
+  /** False below a user's handler or a gate. */
+  readonly pausable: boolean
+  readonly steps: Steps
+  /** Names from the root of the tree to this run. */
+  readonly path: string
+}
+
+/** What came of a nested run, and the labels that it ended with. */
+export interface NestedResult extends AgentRunResult {
+  readonly labels: readonly Label[]
+  readonly run: RunScope
+}
+
+/**
+ * Runs an agent as a child of the run that is executing: a row of its own, the session, run context and gates of its parent.
+ * `beforeExecution` and `afterExecution` do not fire: the top-level run covers the tree (H-8).
+ */
+export async function runNested(nested: NestedRun): Promise<NestedResult> {
+  const { face, parent, steps } = nested
+  const { core } = face
+  const { tree } = parent
+  parent.check()
+  checkDepth(parent)
+  const agent = await core.agents.resolve(nested.agent, nested.version)
+  checkCallArguments({
+    agentCode: agent.code,
+    agentType: agent.definition.agentType,
+    accepts: typeOf(core, agent),
+    hasOutput: nested.output !== null,
+    hasFiles: nested.files.length > 0,
+    followUp: undefined,
+    sessionId: undefined,
+  })
+  const runContext = bindRunContext(parent.facts.runContext as RunContext, nested.runContext)
+  requireRunContext(runContext, agent.definition.requiredContext, agent.code)
+  const input = await checkInput(agent, nested.input)
+  const executionId = await steps.id()
+  const facts: RunFacts = Object.freeze({
+    agentId: agent.id,
+    agentCode: agent.code,
+    executionId,
+    parentExecutionId: parent.facts.executionId,
+    rootExecutionId: tree.rootExecutionId,
+    depth: parent.facts.depth + 1,
+    sessionId: parent.facts.sessionId,
+    createdBy: parent.facts.createdBy,
+    runContext,
+  })
+  const own = ownStops(nested, agent)
+  const run = new RunScope({
+    tree,
+    facts,
+    parent,
+    stops: own.stops,
+    labels: nested.labels,
+    gatePoints: nested.gatePoints,
+    hookSet: nested.hookSet,
+    pausable: nested.pausable,
+    resources: nested.resources ?? parent.options.resources,
+  })
+  const scope: NestScope = { run, path: nested.path, next: 0, gatePoints: nested.gatePoints }
+  const caller = tree.options.caller as ResolvedCaller
+  const frame: Frame = {
+    runtimeKey: tree.parts.runtimeKey,
+    outer: currentFrame(),
+    tree,
+    caller,
+    run: undefined,
+    requestId: undefined,
+    gate: undefined,
+    scope,
+  }
+  try {
+    return await runInFrame(frame, () => recorded(nested, run, agent, input, frame))
+  } finally {
+    own.release()
+    tree.open.delete(executionId)
+  }
+}
+
+async function recorded(
+  nested: NestedRun,
+  run: RunScope,
+  agent: ResolvedAgent,
+  input: JsonObject,
+  frame: Frame,
+): Promise<NestedResult> {
+  const { steps, face } = nested
+  const { tree } = run
+  const { store, clock } = tree.parts
+  const executionId = run.facts.executionId as string
+  const replayed = steps.recorded('agent') !== 'nothing'
+  if (replayed) await checkAgentRecord(steps, agent)
+  else await steps.begin('agent', agentRecord(agent))
+  await steps.step('record', () =>
+    store.executions.insert(
+      startRow({
+        facts: run.facts,
+        agent,
+        environment: environmentFields(tree.options.caller as ResolvedCaller, face.core.environment),
+        turnIndex: null,
+        input,
+        followUp: null,
+        labels: nested.labels,
+        hookSet: nested.hookSet,
+        outerExecutionId: null,
+        at: clock.now(),
+      }),
+    ),
+  )
+  if (replayed) await store.executions.update(executionId, { status: 'running', updatedAt: clock.now() })
+  frame.run = run.facts
+  tree.open.set(executionId, run)
+  const recorder = new RunRecorder(tree, steps, undefined)
+  let ended: Ended
+  try {
+    const done = await runAgent({
+      face,
+      run,
+      steps,
+      frame,
+      path: nested.path,
+      recorder,
+      agent,
+      input,
+      followUp: null,
+      history: [],
+      files: nested.files,
+      output: nested.output,
+    })
+    run.check()
+    ended = {
+      status: 'completed',
+      output: done.output,
+      finishReason: done.result.finishReason,
+      iterationCount: done.iterationCount,
+    }
+    await finaliseRun(run, ended, undefined)
+    return { ...done, labels: run.call?.labels ?? nested.labels, run }
+  } catch (error) {
+    if (Interrupt.isInstance(error) && tree.stop === undefined) {
+      await store.executions
+        .update(executionId, { ...countColumns(run), status: 'paused', updatedAt: clock.now() })
+        .catch((fault: unknown) => noteStore(tree, executionId, fault))
+      throw error
+    }
+    if (SluiceError.isInstance(error, 'JOURNAL_MISMATCH')) throw error
+    const failure = failureOf(tree, tree.stop === undefined && run.stops.stopped ? run.stops.reason : error)
+    ended = { status: 'failed', failure }
+    await store.executions
+      .update(executionId, endColumns(run, ended, clock.now()))
+      .catch((fault: unknown) => noteStore(tree, executionId, fault))
+    throw withPartial(failure.error, run)
+  }
+}
+
+function typeOf(core: RuntimeFace['core'], agent: ResolvedAgent) {
+  const type = core.types.get(agent.definition.agentType)
+  if (type === undefined)
+    throw new SluiceError(
+      'UNKNOWN_AGENT_TYPE',
+      `Agent "${agent.code}" has the type "${agent.definition.agentType}", which this runtime cannot run.`,
+      { hint: 'Install the package that brings the type.' },
+    )
+  return type.accepts
+}
+
+/** The bound of levels belongs to the whole tree: meeting it is a stop (A-39). */
+function checkDepth(parent: RunScope): void {
+  const { tree } = parent
+  const bound = tree.limits.levels
+  if (parent.facts.depth + 1 <= bound) return
+  const error = new SluiceError('MAX_NESTING_DEPTH', `Runs are nested deeper than ${bound} levels.`, {
+    hint: 'Look for agents that call each other, or raise limits.levels.',
+    details: { limit: 'levels', bound },
+  })
+  tree.end({ error, kind: 'limit', status: 'failed' })
+  throw tree.stop?.error ?? error
+}
+
+/** A nested agent's own timeout, or the signal of its caller, ends that run and is no stop of the tree. */
+function ownStops(nested: NestedRun, agent: ResolvedAgent): { stops: StopSource; release(): void } {
+  const { parent, signal } = nested
+  const seconds = agent.definition.timeoutSeconds
+  if (seconds === null && signal === undefined) return { stops: parent.stops, release: () => undefined }
+  const stops = new StopSource()
+  const follow = (reason: unknown): void => void stops.stop(reason)
+  parent.stops.listen(follow)
+  const { deadlines, clock } = parent.tree.parts
+  const deadline =
+    seconds === null
+      ? undefined
+      : deadlines.add(seconds * 1000, clock.monotonic(), () => {
+          stops.stop(
+            new SluiceError('RUN_TIMEOUT', `Agent "${agent.code}" took longer than its timeout of ${seconds} s.`, {
+              details: { agentCode: agent.code, timeoutSeconds: seconds },
+            }),
+          )
+        })
+  const onAbort = (): void =>
+    void stops.stop(
+      new SluiceError('RUN_ABORTED', `The nested run of agent "${agent.code}" was aborted.`, { cause: signal?.reason }),
+    )
+  if (signal?.aborted === true) onAbort()
+  else signal?.addEventListener('abort', onAbort, { once: true })
+  return {
+    stops,
+    release: () => {
+      parent.stops.unlisten(follow)
+      if (deadline !== undefined) deadlines.remove(deadline)
+      signal?.removeEventListener('abort', onAbort)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { normalizeCaller } from '../context/caller.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import { Tree } from '../generate/tree.js'
+import { totalInput } from '../messages/usage.js'
+import { describeError } from '../hooks/observe.js'
+import { closeTurn } from '../sessions/session-header.js'
+import type { ExecutionRecord } from '../store/records.js'
+import { scopeOf } from './cancel.js'
+import { endColumns, tellAfterExecution } from './finish-run.js'
+import type { RuntimeFace } from './runtime-core.js'
+
+/**
+ * Finds the runs that a dead process left behind, marks them `failed` with kind `crashed`, and sends each top-level one its
+ * `afterExecution` with `recovered: true`. What goes wrong with one is logged and does not keep the runtime from starting.
+ */
+export async function recoverCrashed(face: RuntimeFace): Promise<number> {
+  const { parts } = face.core
+  const orphans = await parts.store.orphans()
+  for (const record of orphans) {
+    try {
+      await markCrashed(face, record)
+    } catch (error) {
+      parts.logger.error({ executionId: record.id, error: describeError(error) }, 'a crashed run could not be marked')
+    }
+  }
+  return orphans.length
+}
+
+async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<void> {
+  const { parts } = face.core
+  const { store, clock } = parts
+  const held = face.slot.acquire()
+  try {
+    const caller = normalizeCaller({
+      user: record.appUser,
+      tenant: record.tenant,
+      audience: record.audience,
+      appId: record.appId,
+    })
+    const tree = new Tree(parts, {
+      rootExecutionId: record.rootExecutionId,
+      caller,
+      createdBy: record.createdBy,
+      tenant: record.tenant,
+      appId: record.appId,
+      hookSet: held.set,
+      limits: parts.limits,
+      recorded: true,
+    })
+    const run = scopeOf(tree, record)
+    tree.usage = record.usage
+    const error = new SluiceError(
+      'RUN_CRASHED',
+      'The process that owned this run is gone; what was in flight may have taken effect.',
+      { details: { executionId: record.id } },
+    )
+    const ended = { status: 'failed' as const, failure: { error, kind: 'crashed' as const, status: 'failed' as const } }
+    const at = clock.now()
+    const columns = endColumns(run, ended, at)
+    await store.executions.update(record.id, {
+      ...columns,
+      toolCallsCount: record.toolCallsCount,
+      usage: record.usage,
+      inputTokens: record.inputTokens,
+      outputTokens: record.outputTokens,
+    })
+    if (record.parentExecutionId === null) {
+      const messageCount = await store.messages.count(record.sessionId)
+      await store.sessions.update(record.sessionId, (current) =>
+        current === undefined
+          ? undefined
+          : closeTurn(current, {
+              status: 'failed',
+              inputTokens: totalInput(record.usage),
+              outputTokens: record.usage.outputTokens,
+              messageCount,
+              at,
+            }),
+      )
+      tree.stateOpen = true
+      await tellAfterExecution(run, ended, null, true)
+      await tree.settle()
+      await store.journals.delete(record.id)
+    }
+    tree.close()
+  } finally {
+    held.release()
+  }
+}

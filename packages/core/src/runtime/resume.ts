@@ -1,0 +1,277 @@
+import { normalizeCaller } from '../context/caller.js'
+import type { Caller, ResolvedCaller } from '../context/caller.js'
+import { bindRunContext } from '../context/run-context.js'
+import { Faults } from '../errors/faults.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import { lowerLimits } from '../generate/settings.js'
+import { Tree } from '../generate/tree.js'
+import type { EnvironmentFields, ExecutionRecord, PluginStamp } from '../store/records.js'
+import type { HookSet } from '../hooks/hook-set.js'
+import type { Scope } from '../sessions/scope.js'
+import { loadHistory } from '../sessions/history.js'
+import { compileValidator } from '../tools/compile-validator.js'
+import { notPaused, pausedRecord } from './decide.js'
+import { stampsOf } from './execution-row.js'
+import { linkSignal } from './link-signal.js'
+import type { Run } from './run-result.js'
+import type { RuntimeFace } from './runtime-core.js'
+import { runTop } from './top-run.js'
+import type { PausedState } from './top-run.js'
+
+/** Options of `resume`. */
+export interface ResumeOptions {
+  readonly scope: Scope
+  /** Live resources for the handlers, as `execute` takes them. */
+  readonly resources?: unknown
+  readonly signal?: AbortSignal
+  /** Names of gate plugins whose absence or change an operator accepts; recorded on the run. */
+  readonly acceptHooks?: readonly string[]
+}
+
+/**
+ * Carries a paused run on, in this or another process: its journal is replayed up to the pause, then the gates are asked again.
+ * Comes back `paused` while an answer is missing. A second resume of the same pause is refused.
+ * @throws NOT_FOUND, NOT_PAUSED, HOOKS_CHANGED, JOURNAL_MISMATCH; then the run stays paused
+ */
+export async function resume(face: RuntimeFace, executionId: string, options: ResumeOptions): Promise<Run> {
+  const { core } = face
+  const { store, clock } = core.parts
+  core.flight.check()
+  const record = await pausedRecord(core, executionId, options.scope)
+  if (record.status !== 'paused') throw notPaused(record)
+  const held = face.slot.acquire()
+  let release: (() => unknown) | undefined
+  try {
+    const accepted = checkHooks(record, held.set, options.acceptHooks ?? [])
+    const stored = (await store.journals.get(record.id)) as unknown as PausedState | undefined
+    if (stored === undefined)
+      throw new SluiceError(
+        'JOURNAL_MISMATCH',
+        `Run ${record.id} is paused, but its journal is gone. Nothing was run.`,
+        { hint: 'Cancel the run and start another.' },
+      )
+    const agent = await resolveRecorded(face, record)
+    release = await store.sessions.acquire(record.sessionId, `resume:${record.id}:${core.parts.ids.id()}`, {
+      wait: false,
+    })
+    await claim(face, record, accepted)
+    try {
+      return await carryOn(face, record, stored, agent, held.set, options)
+    } catch (error) {
+      await stayPaused(face, record)
+      throw error
+    }
+  } finally {
+    await release?.()
+    held.release()
+  }
+
+  /** Where nothing was run (a stop of `beforeExecution`, another journal), the run is as paused as before. */
+  async function stayPaused(at: RuntimeFace, before: ExecutionRecord): Promise<void> {
+    await at.core.parts.store.executions
+      .transition(before.id, (current) =>
+        current.status === 'running'
+          ? { status: 'paused', pending: before.pending, updatedAt: clock.now() }
+          : undefined,
+      )
+      .catch(() => undefined)
+    await store.sessions
+      .update(before.sessionId, (current) =>
+        current === undefined || current.status !== 'running'
+          ? undefined
+          : { ...current, status: 'paused', pausedExecutionId: before.id },
+      )
+      .catch(() => undefined)
+  }
+}
+
+/** Only one resume gets the run. */
+async function claim(
+  face: RuntimeFace,
+  record: ExecutionRecord,
+  accepted: readonly PluginStamp[] | undefined,
+): Promise<void> {
+  const { store, clock } = face.core.parts
+  let got = false
+  const now = await store.executions.transition(record.id, (current) => {
+    got = current.status === 'paused'
+    return got
+      ? { status: 'running', updatedAt: clock.now(), ...(accepted === undefined ? {} : { plugins: accepted }) }
+      : undefined
+  })
+  if (!got) throw notPaused(now ?? record)
+}
+
+async function carryOn(
+  face: RuntimeFace,
+  record: ExecutionRecord,
+  stored: PausedState,
+  agent: Awaited<ReturnType<typeof resolveRecorded>>,
+  hookSet: HookSet,
+  options: ResumeOptions,
+): Promise<Run> {
+  const { core } = face
+  const caller = callerOf(record)
+  const limits = lowerLimits(core.parts.limits, stored.limits, new Faults())
+  const tree = new Tree(core.parts, {
+    rootExecutionId: record.id,
+    caller,
+    createdBy: caller.createdBy,
+    tenant: caller.tenant,
+    appId: caller.appId,
+    hookSet,
+    limits,
+    recorded: true,
+  })
+  tree.restore(stored.tree)
+  for (const entry of record.pending) {
+    if (entry.decision !== null) tree.decisions.set(entry.effectId, Object.freeze({ ...entry.decision }))
+    if (entry.expiresAt !== null) tree.expired.set(entry.effectId, entry.expiresAt)
+  }
+  const history =
+    record.followUp === null
+      ? []
+      : (
+          await loadHistory(core.parts.store, {
+            sessionId: record.sessionId,
+            agentCode: record.agentCode,
+            except: record.id,
+            ids: core.parts.ids,
+            at: core.parts.clock.now(),
+          })
+        ).messages
+  let unlink: (() => void) | undefined
+  try {
+    core.flight.add(tree)
+    unlink = linkSignal(tree, options.signal)
+    return await runTop({
+      face,
+      tree,
+      agent,
+      caller,
+      environment: environmentOf(record),
+      sessionId: record.sessionId,
+      turnIndex: record.turnIndex ?? 1,
+      input: record.input,
+      followUp: record.followUp,
+      history,
+      repairRows: [],
+      files: stored.files,
+      output: stored.output === null ? null : compileValidator(stored.output),
+      runContext: bindRunContext(undefined, record.runContext),
+      resources: options.resources ?? core.resources?.(),
+      outerExecutionId: record.outerExecutionId,
+      gatePoints: undefined,
+      labels: record.labels,
+      journal: stored.journal,
+    })
+  } finally {
+    unlink?.()
+    tree.close()
+    core.flight.remove(tree)
+  }
+}
+
+/** The agent in the version that was recorded; another active one does not fit the journal. */
+async function resolveRecorded(face: RuntimeFace, record: ExecutionRecord) {
+  try {
+    return await face.core.agents.resolve(record.agentCode, record.agentVersion)
+  } catch (cause) {
+    throw new SluiceError(
+      'JOURNAL_MISMATCH',
+      `Run ${record.id} was paused under version ${record.agentVersion} of agent "${record.agentCode}", which cannot run here any more. Nothing was run.`,
+      {
+        cause,
+        hint: 'Bring that version back, or cancel the run and start another.',
+      },
+    )
+  }
+}
+
+/** The run goes on as its stored caller. */
+function callerOf(record: ExecutionRecord): ResolvedCaller {
+  const metadata = record.envContext.metadata as Caller['metadata']
+  const caller = normalizeCaller({
+    user: record.appUser,
+    tenant: record.tenant,
+    audience: record.audience,
+    appId: record.appId,
+    pageId: record.appPageId,
+    appSessionId: record.appSessionId,
+    ipAddress: record.ipAddress,
+    module: record.module,
+    action: record.action,
+    clientIdentifier: record.clientIdentifier,
+    ...(metadata === undefined ? {} : { metadata }),
+  })
+  return Object.freeze({ ...caller, createdBy: record.createdBy })
+}
+
+function environmentOf(record: ExecutionRecord): EnvironmentFields {
+  const {
+    createdBy,
+    tenant,
+    audience,
+    appUser,
+    appId,
+    appSessionId,
+    appPageId,
+    ipAddress,
+    host,
+    osUser,
+    module,
+    action,
+    clientIdentifier,
+    envContext,
+  } = record
+  return {
+    createdBy,
+    tenant,
+    audience,
+    appUser,
+    appId,
+    appSessionId,
+    appPageId,
+    ipAddress,
+    host,
+    osUser,
+    module,
+    action,
+    clientIdentifier,
+    envContext,
+  }
+}
+
+/**
+ * The set must hold every gate plugin that the run started under, in the same version and with the same options; more gates
+ * are welcome. Returns the stamps to record where an operator accepted a change.
+ */
+function checkHooks(
+  record: ExecutionRecord,
+  set: HookSet,
+  accept: readonly string[],
+): readonly PluginStamp[] | undefined {
+  const now = stampsOf(set)
+  const changes: { name: string; what: string }[] = []
+  for (const before of record.plugins) {
+    const same = now.find((stamp) => stamp.name === before.name)
+    if (same === undefined) changes.push({ name: before.name, what: 'is missing' })
+    else if (same.version !== before.version)
+      changes.push({
+        name: before.name,
+        what: `has version ${same.version ?? 'none'} in place of ${before.version ?? 'none'}`,
+      })
+    else if (same.optionsDigest !== before.optionsDigest) changes.push({ name: before.name, what: 'has other options' })
+  }
+  if (changes.length === 0) return undefined
+  const open = changes.filter((change) => !accept.includes(change.name))
+  if (open.length === 0) return now
+  throw new SluiceError(
+    'HOOKS_CHANGED',
+    `Run ${record.id} was paused under other gates: ${open.map(({ name, what }) => `"${name}" ${what}`).join('; ')}. It stays paused.`,
+    {
+      hint: `Bring the set back, or accept by name: resume(id, { acceptHooks: [${open.map(({ name }) => `'${name}'`).join(', ')}] }).`,
+      details: { changes: open },
+    },
+  )
+}

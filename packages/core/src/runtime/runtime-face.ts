@@ -1,0 +1,192 @@
+import { normalizeCaller } from '../context/caller.js'
+import { runInFrame } from '../context/frame.js'
+import { FatalCallback } from '../events/event-hub.js'
+import type { PluginList, ApplyParts } from '../hooks/apply-plugins.js'
+import { describeError } from '../hooks/observe.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import type { EventSink, Tree } from '../generate/tree.js'
+import { scopeOf } from '../sessions/scope.js'
+import { callProfile } from './call-profile.js'
+import { cancel } from './cancel.js'
+import { decide } from './decide.js'
+import { execute } from './execute.js'
+import { checkExecuteOptions } from './execute-options.js'
+import type { ExecuteOptions } from './execute-options.js'
+import { originOf } from './execution-row.js'
+import { explain } from './explain.js'
+import { HookSlot } from './hook-slot.js'
+import { checkGenerateOptions, checkProfileOptions } from './plain-options.js'
+import { plainCall } from './plain-call.js'
+import { resume } from './resume.js'
+import { EventQueue, iterateOnce } from './run-stream.js'
+import type { RunStream } from './run-stream.js'
+import { abortTree } from './runtime-core.js'
+import type { RuntimeFace } from './runtime-core.js'
+import type { Health, Runtime, Show } from './runtime.js'
+
+/** What the public face needs beside its core. */
+export interface FaceParts {
+  readonly applyParts: ApplyParts
+  readonly ownsStore: boolean
+  /** A fork closes its plugins only. */
+  readonly fork?: boolean
+}
+
+/** The public runtime over a face: thin, so that each verb stands in a file of its own. */
+export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
+  const { core, slot } = face
+  const { parts } = core
+  const forks: HookSlot[] = []
+  let closing: Promise<void> | undefined
+  const runtime = {
+    execute: async (options: ExecuteOptions) => execute(face, checkExecuteOptions(options as never), undefined),
+    stream: (options: ExecuteOptions & { readonly show?: Show }) => openStream(face, options),
+    decide: (executionId: string, options: Parameters<Runtime['decide']>[1]) => decide(core, executionId, options),
+    resume: (executionId: string, options: Parameters<Runtime['resume']>[1]) =>
+      runInFrame(undefined, () => resume(face, executionId, options)),
+    generateText: async (options: unknown) => {
+      const checked = checkGenerateOptions(options)
+      return unwrapped(
+        plainCall(face, checked, checked.model, async (_call, base) => ({ plan: base, messages: checked.messages })),
+      )
+    },
+    executeProfile: async (options: unknown) => unwrapped(callProfile(face, checkProfileOptions(options))),
+    setHooks: (plugins: PluginList | null) => slot.replace(plugins),
+    fork: async (options: { readonly plugins: PluginList }) => {
+      const forked = new HookSlot(given.applyParts, options.plugins, undefined, 'fork')
+      await forked.open()
+      forks.push(forked)
+      return runtimeOf({ core, slot: forked, prompts: face.prompts }, { ...given, fork: true })
+    },
+    explain: (agentCode: string) => explain(face, agentCode),
+    cancel: (executionId: string, options: Parameters<Runtime['cancel']>[1]) => cancel(face, executionId, options),
+    plugin: (factory: { readonly meta: { readonly name: string } }, id?: string) => apiOf(face, factory.meta.name, id),
+    detached: <Result>(fn: () => Result) => runInFrame(undefined, fn),
+    as: (caller: Parameters<Runtime['as']>[0]) => {
+      const resolved = normalizeCaller(caller, core.serviceUser)
+      return Object.freeze({ caller: resolved, scope: scopeOf(resolved) })
+    },
+    reset: () => {
+      parts.events.fatal = false
+    },
+    health: () => healthOf(face),
+    close: () => (closing ??= given.fork === true ? closeFork(slot, forks) : closeAll(face, forks, given)),
+    agents: core.agents,
+    prompts: core.prompts,
+    sessions: core.sessions,
+    executions: core.executions,
+    events: parts.events,
+  }
+  return Object.freeze(runtime) as unknown as Runtime
+}
+
+/** Inside a run the loop needs to know a fatal callback's error; a caller gets the error itself. */
+async function unwrapped<Value>(call: Promise<Value>): Promise<Value> {
+  try {
+    return await call
+  } catch (error) {
+    throw error instanceof FatalCallback ? error.error : error
+  }
+}
+
+function openStream(face: RuntimeFace, options: ExecuteOptions & { readonly show?: Show }): RunStream {
+  const { show, ...rest } = options
+  if (show !== undefined && show !== 'live' && show !== 'checked') {
+    throw new SluiceError('INVALID_CONFIG', "`show` must be 'live' or 'checked'.", { reason: 'stream.show' })
+  }
+  const { parts } = face.core
+  const inspected = (face.slot.state.set?.gates.inspectReply.length ?? 0) > 0
+  const live = show === undefined ? !inspected : show === 'live'
+  let tree: Tree | undefined
+  let wanted: string | undefined
+  const queue = new EventQueue({
+    clock: parts.clock,
+    live,
+    bound: parts.limits.streamBuffer,
+    idleMs: parts.timeouts.streamIdleMs,
+    abort: (message) => {
+      wanted = message
+      if (tree !== undefined) abortTree(tree, message)
+    },
+  })
+  const sink: EventSink & { attach(tree: Tree): void } = {
+    live,
+    emit: (event) => queue.emit(event),
+    attach: (started) => {
+      tree = started
+      if (wanted !== undefined) abortTree(started, wanted)
+    },
+  }
+  const run = (async () => execute(face, checkExecuteOptions(rest as never, 'stream'), () => sink))()
+  // handled when nobody awaits it: the iteration ends, and the error is in `run`
+  run.then(
+    () => queue.close(),
+    (error: unknown) => queue.close(error),
+  )
+  return Object.freeze({ run, [Symbol.asyncIterator]: iterateOnce(queue) }) as RunStream
+}
+
+function apiOf(face: RuntimeFace, name: string, id: string | undefined): unknown {
+  const { set, fault } = face.slot.state
+  if (set === undefined) throw fault
+  const found = set.plugins.filter(
+    (plugin) => plugin.name === name && (id === undefined || plugin.id === id) && !plugin.shadow,
+  )
+  const plugin =
+    found.length === 0
+      ? set.plugins.find((entry) => entry.name === name && (id === undefined || entry.id === id))
+      : found[0]
+  if (found.length > 1)
+    throw new SluiceError('INVALID_CONFIG', `The runtime has ${found.length} instances of plugin "${name}".`, {
+      hint: `Name one: ${found.map((entry) => entry.id ?? '(without id)').join(', ')}.`,
+      reason: 'plugin.ambiguous',
+    })
+  if (plugin !== undefined) return plugin.api
+  throw new SluiceError(
+    'NOT_FOUND',
+    `The runtime has no plugin "${name}"${id === undefined ? '' : ` with the id "${id}"`}.`,
+    { hint: `It has: ${set.plugins.map((entry) => entry.key).join(', ') || 'none'}.` },
+  )
+}
+
+function healthOf(face: RuntimeFace): Health {
+  const { core, slot } = face
+  const { set, fault } = slot.state
+  return Object.freeze({
+    runsInFlight: core.flight.size,
+    closed: core.flight.closed,
+    observers: Object.freeze({ ...core.parts.health }),
+    store: core.parts.store.kind,
+    engine: core.parts.engine.id,
+    hooks: Object.freeze({
+      status: set === undefined ? 'broken' : 'ok',
+      origin: set === undefined ? null : originOf(set),
+      plugins: set?.plugins.map((plugin) => plugin.key) ?? [],
+      fault: set === undefined ? describeError(fault) : null,
+    }),
+  })
+}
+
+async function closeFork(slot: HookSlot, forks: readonly HookSlot[]): Promise<void> {
+  for (const fork of forks) await fork.close()
+  await slot.close()
+}
+
+async function closeAll(face: RuntimeFace, forks: readonly HookSlot[], given: FaceParts): Promise<void> {
+  const { core, slot } = face
+  await core.flight.close()
+  for (const fork of forks) await fork.close()
+  await slot.close()
+  for (const provider of core.parts.providers.values()) {
+    try {
+      await provider.close?.()
+    } catch (error) {
+      core.parts.logger.warn(
+        { provider: provider.id, error: describeError(error) },
+        'a provider failed while it was closed',
+      )
+    }
+  }
+  core.parts.deadlines.close()
+  if (given.ownsStore) await core.parts.store.close()
+}

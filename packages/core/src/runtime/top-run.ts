@@ -1,0 +1,341 @@
+import type { ResolvedAgent } from '../agents/agent-type.js'
+import type { ResolvedCaller } from '../context/caller.js'
+import type { Frame, RunFacts } from '../context/frame.js'
+import { currentFrame, runInFrame } from '../context/frame.js'
+import type { RunContext } from '../context/run-context.js'
+import { Interrupt } from '../engine/interrupt.js'
+import type { Steps, StoredJournal } from '../engine/engine.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import type { Effect } from '../generate/effect.js'
+import { emitRun } from '../generate/emit-run.js'
+import type { NestScope } from '../generate/nest-scope.js'
+import { RunScope } from '../generate/run-scope.js'
+import type { Tree, TreeSnapshot } from '../generate/tree.js'
+import { receiptsOf } from '../generate/tree-receipts.js'
+import type { JsonObject } from '../internal/json.js'
+import type { FilePart, Message } from '../messages/message.js'
+import { closeTurn, continueTurn, openTurn } from '../sessions/session-header.js'
+import type { EnvironmentFields, NewMessageRecord, PendingRecord } from '../store/records.js'
+import type { CompiledSchema } from '../tools/compile-validator.js'
+import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
+import { countColumns, startRow } from './execution-row.js'
+import { failureOf } from './failure.js'
+import { emitEnd, finaliseRun, tellAfterExecution } from './finish-run.js'
+import type { Ended } from './finish-run.js'
+import { RunRecorder } from './recorder.js'
+import { runAgent } from './run-agent.js'
+import type { RunningAgent } from './run-agent.js'
+import { withPartial } from './run-result.js'
+import type { CompletedRun, PausedRun, Run } from './run-result.js'
+import type { RuntimeFace } from './runtime-core.js'
+import { agentRecord, checkAgentRecord } from './agent-record.js'
+
+/** Everything about a top-level run that was decided before its first gate is asked. */
+export interface TopRun {
+  readonly face: RuntimeFace
+  readonly tree: Tree
+  readonly agent: ResolvedAgent
+  readonly caller: ResolvedCaller
+  readonly environment: EnvironmentFields
+  readonly sessionId: string
+  readonly turnIndex: number
+  readonly input: JsonObject
+  readonly followUp: string | null
+  readonly history: readonly Message[]
+  readonly repairRows: readonly NewMessageRecord[]
+  readonly files: readonly FilePart[]
+  readonly output: CompiledSchema | null
+  readonly runContext: RunContext
+  readonly resources: unknown
+  readonly outerExecutionId: string | null
+  readonly gatePoints: readonly string[] | undefined
+  readonly labels: RunScope['options']['labels']
+  /** Set on a resume. */
+  readonly journal: StoredJournal | undefined
+}
+
+/** What a pause stores so that any process can carry the run on. */
+export interface PausedState {
+  readonly version: 1
+  readonly journal: StoredJournal
+  readonly tree: TreeSnapshot
+  readonly files: readonly FilePart[]
+  /** JSON Schema of the answer that the call itself asked for. */
+  readonly output: JsonObject | null
+  readonly limits: JsonObject
+}
+
+/** The life of one top-level run, from its first gate to its last observer (H-9). */
+export async function runTop(top: TopRun): Promise<Run> {
+  const { tree } = top
+  const { engine } = tree.parts
+  try {
+    return await engine.run(tree.rootExecutionId, (steps) => live(top, steps), top.journal)
+  } finally {
+    await engine.forget(tree.rootExecutionId)
+  }
+}
+
+function live(top: TopRun, steps: Steps): Promise<Run> {
+  const { tree } = top
+  const run = new RunScope({
+    tree,
+    facts: factsOf(top),
+    parent: undefined,
+    stops: tree.stops,
+    labels: top.labels,
+    gatePoints: top.gatePoints,
+    resources: top.resources,
+    hookSet: tree.hookSet,
+    pausable: true,
+  })
+  const scope: NestScope = { run, path: '', next: 0, gatePoints: top.gatePoints }
+  const frame: Frame = {
+    runtimeKey: tree.parts.runtimeKey,
+    outer: currentFrame(),
+    tree,
+    caller: top.caller,
+    run: undefined,
+    requestId: undefined,
+    gate: undefined,
+    scope,
+  }
+  return runInFrame(frame, async () => {
+    let effect: Effect
+    try {
+      effect = await askBeforeExecution(run, steps)
+      if (top.journal !== undefined) await checkAgentRecord(steps, top.agent)
+    } catch (error) {
+      await tree.settle()
+      throw withPartial(error, run)
+    }
+    return recorded(top, run, steps, frame, effect)
+  })
+}
+
+function factsOf(top: TopRun): RunFacts {
+  return Object.freeze({
+    agentId: top.agent.id,
+    agentCode: top.agent.code,
+    executionId: top.tree.rootExecutionId,
+    parentExecutionId: null,
+    rootExecutionId: top.tree.rootExecutionId,
+    depth: 0,
+    sessionId: top.sessionId,
+    createdBy: top.caller.createdBy,
+    runContext: top.runContext,
+  })
+}
+
+/** From here on the run has a record, and `afterExecution` fires whatever happens. */
+async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, effect: Effect): Promise<Run> {
+  const { tree, agent, sessionId } = top
+  const executionId = tree.rootExecutionId
+  const recorder = new RunRecorder(tree, steps, { sessionId, executionId, agentCode: agent.code })
+  try {
+    await openRecord(top, run, steps)
+  } catch (error) {
+    throw await neverBegan(top, run, error)
+  }
+  frame.run = run.facts
+  tree.open.set(executionId, run)
+  const timeout = armTimeout(top)
+  const running: RunningAgent = {
+    face: top.face,
+    run,
+    steps,
+    frame,
+    path: '',
+    recorder,
+    agent,
+    input: top.input,
+    followUp: top.followUp,
+    history: top.history,
+    files: top.files,
+    output: top.output,
+  }
+  let ended: Ended
+  let result: Omit<CompletedRun, 'receipts' | 'treeUsage' | 'status'> | undefined
+  let thrown: unknown
+  try {
+    const done = await runAgent(running)
+    tree.check()
+    result = done.result
+    ended = {
+      status: 'completed',
+      output: done.output,
+      finishReason: done.result.finishReason,
+      iterationCount: done.iterationCount,
+    }
+  } catch (error) {
+    if (Interrupt.isInstance(error) && tree.stop === undefined) {
+      try {
+        return await pause(top, run, recorder)
+      } catch (fault) {
+        thrown = fault
+      }
+    } else thrown = error
+    // nothing was run: the run stays paused
+    if (SluiceError.isInstance(thrown, 'JOURNAL_MISMATCH') && top.journal !== undefined) throw thrown
+    const failure = failureOf(tree, thrown)
+    ended = { status: 'failed', failure }
+  } finally {
+    timeout?.()
+  }
+  if (ended.status === 'failed') {
+    if (run.call !== undefined) await recorder.rest(run.call.messages).catch(() => undefined)
+  }
+  const receipt = closeExecution(
+    run,
+    effect,
+    ended.status === 'completed'
+      ? 'ok'
+      : tree.stop === undefined
+        ? 'error'
+        : ended.failure.status === 'failed'
+          ? 'stopped'
+          : 'aborted',
+  )
+  await finaliseRun(run, ended, recorder.messageCount)
+  await tellAfterExecution(run, ended, receipt)
+  await tree.settle()
+  if (top.journal !== undefined) await tree.parts.store.journals.delete(executionId).catch(() => undefined)
+  emitEnd(run, ended)
+  frame.run = undefined
+  if (ended.status === 'failed') throw withPartial(ended.failure.error, run)
+  return Object.freeze({
+    ...(result as NonNullable<typeof result>),
+    status: 'completed',
+    treeUsage: tree.usage,
+    receipts: tree.receiptCounts(),
+  }) as CompletedRun
+}
+
+/** The run could not be put on record, so it never began: whoever was asked is told by `onStop`. */
+async function neverBegan(top: TopRun, run: RunScope, thrown: unknown): Promise<unknown> {
+  const { tree } = top
+  const error = SluiceError.isInstance(thrown)
+    ? thrown
+    : new SluiceError('STORE_FAILED', 'The record of the run could not be written; nothing was sent.', {
+        cause: thrown,
+      })
+  tree.end({ error, kind: 'store', status: 'failed' })
+  await tree.settle()
+  if (top.journal === undefined) {
+    // the row may have been written beside the header that was not
+    const change = { status: 'failed', failureKind: 'store', completedAt: tree.parts.clock.now() } as const
+    await tree.parts.store.executions.update(tree.rootExecutionId, change).catch(() => undefined)
+  }
+  return withPartial(tree.stop?.error ?? error, run)
+}
+
+/** Writes the row and the session header; where that fails, the run fails and nothing was sent (S-7). */
+async function openRecord(top: TopRun, run: RunScope, steps: Steps): Promise<void> {
+  const { tree, sessionId } = top
+  const { store, clock } = tree.parts
+  if (top.journal !== undefined) {
+    await steps.step('record', () => undefined)
+    await store.executions.update(tree.rootExecutionId, { status: 'running', pending: [], updatedAt: clock.now() })
+    await store.sessions.update(sessionId, (current) =>
+      current === undefined ? undefined : continueTurn(current, clock.now()),
+    )
+    return
+  }
+  const begun = steps.begin('agent', agentRecord(top.agent))
+  if (begun !== null) await begun
+  await steps.step('record', async () => {
+    const at = clock.now()
+    const row = startRow({
+      facts: run.facts,
+      agent: top.agent,
+      environment: top.environment,
+      turnIndex: top.turnIndex,
+      input: top.input,
+      followUp: top.followUp,
+      labels: top.labels,
+      hookSet: tree.hookSet,
+      outerExecutionId: top.outerExecutionId,
+      at,
+    })
+    const header = { sessionId, agentId: top.agent.id, environment: top.environment, runContext: top.runContext, at }
+    await Promise.all([
+      store.executions.insert(row),
+      store.sessions.update(sessionId, (current) => openTurn(current, header)),
+      top.repairRows.length === 0 ? undefined : store.messages.append(sessionId, top.repairRows),
+    ])
+  })
+}
+
+function armTimeout(top: TopRun): (() => void) | undefined {
+  const seconds = top.agent.definition.timeoutSeconds
+  if (seconds === null) return undefined
+  const { deadlines, clock } = top.tree.parts
+  const deadline = deadlines.add(seconds * 1000, clock.monotonic(), () => {
+    const error = new SluiceError(
+      'RUN_TIMEOUT',
+      `Agent "${top.agent.code}" took longer than its timeout of ${seconds} s.`,
+      { details: { agentCode: top.agent.code, timeoutSeconds: seconds } },
+    )
+    top.tree.end({ error, kind: 'timeout', status: 'timeout' })
+  })
+  return () => deadlines.remove(deadline)
+}
+
+/** Stores the journal with the execution; the run is over for this process until somebody resumes it. */
+async function pause(top: TopRun, run: RunScope, recorder: RunRecorder): Promise<PausedRun> {
+  const { tree, sessionId } = top
+  const { store, engine, clock } = tree.parts
+  const executionId = tree.rootExecutionId
+  const pending = Object.freeze([...tree.pending])
+  await tree.settle()
+  const state: PausedState = {
+    version: 1,
+    journal: engine.snapshot(executionId),
+    tree: tree.snapshot(),
+    files: top.files,
+    output: top.output?.jsonSchema ?? null,
+    limits: tree.limits as unknown as JsonObject,
+  }
+  await store.journals.put(executionId, state as unknown as JsonObject)
+  const receipts = receiptsOf(tree)
+  if (receipts.length > 0) await store.receipts.append(executionId, receipts)
+  const at = clock.now()
+  await store.executions.update(executionId, { ...countColumns(run), status: 'paused', pending, updatedAt: at })
+  await store.sessions.update(sessionId, (current) =>
+    current === undefined
+      ? undefined
+      : closeTurn(current, {
+          status: 'paused',
+          inputTokens: null,
+          outputTokens: null,
+          pausedExecutionId: executionId,
+          at,
+          ...(recorder.messageCount === undefined ? {} : { messageCount: recorder.messageCount }),
+        }),
+  )
+  const shown = pending.map(shownPending)
+  emitRun(run, 'run_paused', { pending: shown as unknown as JsonObject['x'] })
+  return Object.freeze({
+    status: 'paused',
+    executionId,
+    sessionId,
+    agentCode: top.agent.code,
+    agentVersion: top.agent.version,
+    text: null,
+    output: undefined,
+    finishReason: 'paused',
+    pending: shown,
+    usage: run.usage,
+    treeUsage: tree.usage,
+    messages: run.call?.shown() ?? [],
+    toolCalls: Object.freeze([...run.toolCalls]),
+    receipts: tree.receiptCounts(),
+    model: null,
+    provider: null,
+  }) as PausedRun
+}
+
+/** What waits for a human, as callers see it. */
+export function shownPending({ decision: _, ...pending }: PendingRecord): Omit<PendingRecord, 'decision'> {
+  return Object.freeze(pending)
+}
