@@ -108,6 +108,21 @@ describe('callGate', () => {
     }
   })
 
+  it('disposes the plugin when it has answered, also where the point is not tapped', async () => {
+    let disposed = 0
+    const counts = definePlugin({
+      name: 'counts',
+      hookApi: 1,
+      apply: (hooks) => {
+        hooks.beforeExecution.tap('x', () => {})
+        return { dispose: () => void (disposed += 1) }
+      },
+    })
+    await callGate(counts, 'beforeExecution')
+    await callGate(counts, 'beforeToolCall').catch(() => undefined)
+    expect(disposed).toBe(2)
+  })
+
   it('T-16: the wall clock stands still by default; deadlines run in real time', async () => {
     const seen: number[] = []
     const looks = definePlugin({

@@ -42,6 +42,7 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
+const realFetch = globalThis.fetch
 let wire: Replay | undefined
 const start: typeof replay = (...args) => {
   wire = replay(...args)
@@ -220,9 +221,8 @@ describe('replay', () => {
   })
 
   it('restores what was there before, also when done fails', async () => {
-    const before = globalThis.fetch
     expect(() => start(twoCalls).done()).toThrow(/left over/)
-    expect(globalThis.fetch).toBe(before)
+    expect(globalThis.fetch).toBe(realFetch)
     const server = createServer((_request, response) => response.end('real'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`

@@ -130,12 +130,13 @@ describe('scriptedProvider: replies', () => {
   it('T-10: rules choose by the last user message, each with steps of its own', async () => {
     const provider = scriptedProvider([
       on('INV-1', reply.toolCall('ap_get_invoice'), 'INV-1 is open.'),
-      on(/vendor \d+/g, 'Vendor found.'),
+      on(/vendor \d+/g, 'Vendor found.', 'And found again.'),
       on((asked) => asked.model === 'large', 'Large.'),
     ])
     const ask = async (text: string, model = 'small') =>
       (await provider.generate(request(text, { model }), never)).parts[0]
     expect(await ask('vendor 7')).toMatchObject({ text: 'Vendor found.' })
+    expect(await ask('vendor 7')).toMatchObject({ text: 'And found again.' })
     expect(await ask('What of INV-1?')).toMatchObject({ type: 'tool_call' })
     expect(await ask('anything', 'large')).toMatchObject({ text: 'Large.' })
     expect(await ask('What of INV-1?')).toMatchObject({ text: 'INV-1 is open.' })
@@ -289,6 +290,13 @@ describe('scriptedProvider: streams', () => {
     expect(parts.every((part) => part.type !== 'text_delta' || Buffer.from(part.text).toString() === part.text)).toBe(
       true,
     )
+  })
+
+  it('no delta holds half a character', async () => {
+    const parts = await collect(
+      scriptedProvider([reply('a🧾b').streamed({ chunkLength: 1 })]).stream(request('a'), never),
+    )
+    expect(parts.flatMap((part) => (part.type === 'text_delta' ? [part.text] : []))).toEqual(['a', '🧾', 'b'])
   })
 
   it('CASE-12: a stream breaks after n deltas and says what it had delivered', async () => {
