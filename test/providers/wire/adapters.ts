@@ -1,0 +1,63 @@
+import type { ModelProvider, ModelRequest, Protocol } from '@sluice/core'
+import { anthropic } from '@sluice/providers/anthropic'
+import { openai } from '@sluice/providers/openai'
+import { chatWire } from './chat-wire.js'
+import { messagesWire } from './messages-wire.js'
+import { responsesWire } from './responses-wire.js'
+import type { Wire } from './wire-reply.js'
+
+/** Where an adapter sends its requests. */
+export interface MakeOptions {
+  readonly baseUrl: string
+  readonly apiKey?: string
+  readonly id?: string
+  readonly fetch?: typeof fetch
+}
+
+/** An adapter with the wire format that it reads. */
+export interface WiredAdapter {
+  readonly protocol: Protocol
+  readonly wire: Wire
+  /** Error types in this protocol. */
+  readonly types: { readonly unauthorized: string; readonly rateLimited: string; readonly overloaded: string }
+  make(options: MakeOptions): ModelProvider
+}
+
+const KEY = 'sk-wire-0123456789abcdef'
+const OPENAI_TYPES = { unauthorized: 'invalid_api_key', rateLimited: 'rate_limit_exceeded', overloaded: 'server_error' }
+
+export const WIRED: readonly WiredAdapter[] = [
+  {
+    protocol: 'openai-responses',
+    wire: responsesWire,
+    types: OPENAI_TYPES,
+    make: ({ baseUrl, ...options }) => openai({ apiKey: KEY, ...options, baseUrl: `${baseUrl}/v1` }),
+  },
+  {
+    protocol: 'openai-chat',
+    wire: chatWire,
+    types: OPENAI_TYPES,
+    make: ({ baseUrl, ...options }) =>
+      openai({ apiKey: KEY, ...options, baseUrl: `${baseUrl}/v1`, protocol: 'openai-chat', dialect: 'openai' }),
+  },
+  {
+    protocol: 'anthropic-messages',
+    wire: messagesWire,
+    types: { unauthorized: 'authentication_error', rateLimited: 'rate_limit_error', overloaded: 'overloaded_error' },
+    make: ({ baseUrl, ...options }) => anthropic({ apiKey: KEY, ...options, baseUrl }),
+  },
+]
+
+/** A small request. */
+export function request(changes: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model: 'test-model',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    tools: [],
+    hostedTools: [],
+    maxOutputTokens: 500,
+    ...changes,
+  }
+}
+
+export const never = (): AbortSignal => new AbortController().signal
