@@ -159,7 +159,8 @@ class Conversion {
     }
   }
 
-  #object(node: Wire, path: string, depth: number): Wire {
+  #object(record: Wire, path: string, depth: number): Wire {
+    const node = withNamedKeys(record)
     const extra = node.additionalProperties
     if (depth > this.#dialect.deepest) this.#fault(path, `is nested deeper than ${this.#dialect.deepest} objects`)
     if (Object.hasOwn(node, 'patternProperties') || (extra !== undefined && extra !== false)) {
@@ -224,6 +225,15 @@ class Conversion {
     if (keyword === 'format') return this.#dialect.formats.has(String(value))
     return keyword !== 'minItems' || (typeof value === 'number' && value <= this.#dialect.mostMinItems)
   }
+}
+
+/** A record whose keys are a closed list is an object with these keys. */
+function withNamedKeys(node: Wire): Wire {
+  const { propertyNames, additionalProperties, ...rest } = node
+  const names = isWire(propertyNames) ? propertyNames.enum : undefined
+  if (!Array.isArray(names) || !isWire(additionalProperties) || node.properties !== undefined) return node
+  const properties = Object.fromEntries(names.map((name) => [String(name), additionalProperties]))
+  return { ...rest, properties, additionalProperties: false }
 }
 
 /** True where the author's schema lets the value be `null` by itself. */
