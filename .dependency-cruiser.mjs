@@ -4,8 +4,8 @@
 /** The rooms of packages/core/src, top to bottom. A room may import rooms above it in this list, never below. */
 export const rooms = [
   'internal',
-  'errors',
   'messages',
+  'errors',
   'engine',
   'store',
   'events',

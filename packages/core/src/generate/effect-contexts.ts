@@ -1,5 +1,5 @@
-import { AskingContext, AskingState } from '../hooks/asking-context.js'
-import type { EffectFacts } from '../hooks/asking-context.js'
+import { AskingContext } from '../hooks/asking-context.js'
+import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-points.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'

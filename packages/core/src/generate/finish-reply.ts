@@ -11,7 +11,7 @@ import type { CallScope } from './call-scope.js'
 import { askPoint, Effect, settleGates } from './effect.js'
 import { ReplyGateContext } from './effect-contexts.js'
 import { emit, listening } from './emit.js'
-import { closeModel } from './model-call.js'
+import { closeModel } from './close-model.js'
 import type { OpenReply } from './model-call.js'
 import { readOutput } from './structured-output.js'
 
@@ -126,7 +126,7 @@ async function notPassed(
     agentCode: effect.facts.agentCode,
     sessionId: effect.facts.sessionId,
   }
-  if (open.delivered) emit(call, 'retracted', { code: stop.error?.code ?? 'RUN_ABORTED', plugin: stop.by.plugin })
+  if (open.delivered) void emit(call, 'retracted', { code: stop.error?.code ?? 'RUN_ABORTED', plugin: stop.by.plugin })
   if (stop.answer === 'refused') {
     const { receipt, told } = closeModel(
       call,

@@ -4,14 +4,13 @@ import type { GateStop } from '../hooks/answer-kind.js'
 import { Veto } from '../errors/answers.js'
 import type { JsonValue } from '../internal/json.js'
 import { USAGE_NOT_REPORTED, addUsage } from '../messages/usage.js'
-import type { Usage } from '../messages/usage.js'
 import type { ModelReply, ModelRequest } from '../providers/model-provider.js'
 import { buildRequest, inputTokensAtMost } from './build-request.js'
 import type { Landing } from './build-request.js'
 import type { CallPlan, ModelTarget } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
-import { askPoint, closeEffect, Effect, settleGates } from './effect.js'
-import type { Ending } from './effect.js'
+import { closeFailed, closeModel, closeWatched, countUsage, tellStop } from './close-model.js'
+import { askPoint, Effect, settleGates } from './effect.js'
 import { ModelGateContext } from './effect-contexts.js'
 import type { ModelFacts } from './effect-contexts.js'
 import { receiveReply } from './receive-reply.js'
@@ -169,11 +168,6 @@ async function replayed(call: CallScope, target: ModelTarget, facts: ModelFacts,
   }
 }
 
-function countUsage(call: CallScope, usage: Usage): void {
-  call.usage = addUsage(call.usage, usage)
-  call.run.addUsage(usage)
-}
-
 function modelFacts(plan: CallPlan, target: ModelTarget, request: ModelRequest, attempting: Attempting): ModelFacts {
   let measured: number | null | undefined
   return {
@@ -223,96 +217,6 @@ function landedTwice(stop: GateStop): GateStop {
     { by: stop.by, cause: stop.error },
   )
   return { answer: 'vetoed', error, by: stop.by }
-}
-
-/** Closes the effect, then tells `onStop` with its receipt. */
-async function tellStop(
-  call: CallScope,
-  effect: Effect,
-  facts: ModelFacts,
-  stop: GateStop,
-  ending: Ending,
-): Promise<void> {
-  const { receipt, told } = closeModel(call, effect, facts, ending, undefined)
-  await told
-  const ids = {
-    effectId: effect.facts.effectId,
-    attempt: effect.facts.attempt,
-    executionId: effect.facts.executionId,
-    agentCode: effect.facts.agentCode,
-    sessionId: effect.facts.sessionId,
-  }
-  await call.tree.tellGateStop(stop, receipt, ids)
-}
-
-/** `whileInFlight` stopped the run while the reply still arrived. */
-async function closeWatched(
-  call: CallScope,
-  effect: Effect,
-  facts: ModelFacts,
-  stop: GateStop,
-  reply: ModelReply | undefined,
-): Promise<SluiceError> {
-  const error = call.tree.endByGate(stop)
-  const { receipt, told } = closeModel(call, effect, facts, { outcome: 'stopped', sent: 'yes', error }, reply)
-  await told
-  const ids = {
-    effectId: effect.facts.effectId,
-    attempt: effect.facts.attempt,
-    executionId: effect.facts.executionId,
-    agentCode: effect.facts.agentCode,
-    sessionId: effect.facts.sessionId,
-  }
-  await call.tree.tellGateStop(stop, receipt, ids)
-  return error
-}
-
-async function closeFailed(
-  call: CallScope,
-  effect: Effect,
-  facts: ModelFacts,
-  settled: Settled<ModelReply> | undefined,
-  watch: WatchResult,
-  error: unknown,
-): Promise<void> {
-  const provider = ProviderError.isInstance(error) ? error : undefined
-  const sent = provider?.sent ?? 'unknown'
-  const usage = provider?.delivered?.usage ?? undefined
-  if (sent !== 'no') countUsage(call, usage ?? USAGE_NOT_REPORTED)
-  if (watch.stop !== undefined) {
-    await closeWatched(call, effect, facts, watch.stop, undefined)
-    return
-  }
-  const outcome = settled?.kind === 'abandoned' ? 'unknown' : call.run.stops.stopped ? 'aborted' : 'error'
-  await closeModel(call, effect, facts, { outcome, sent, error }, undefined, usage).told
-}
-
-/** Closes a model call with what is known of its reply. */
-export function closeModel(
-  call: CallScope,
-  effect: Effect,
-  facts: ModelFacts,
-  ending: Ending,
-  reply: ModelReply | undefined,
-  usage = reply?.usage,
-) {
-  const reported = usage === undefined || usage.unreportedCalls > 0 ? null : usage
-  return closeEffect(
-    call,
-    effect,
-    ending,
-    call.hookSet.observers.afterModelCall,
-    {
-      provider: facts.provider,
-      model: facts.model,
-      answeredModel: reply?.model ?? null,
-      usage: reported,
-      finishReason: reply?.finishReason ?? null,
-      rateLimit: reply?.rateLimit ?? null,
-      maxOutputTokens: facts.maxOutputTokens,
-    },
-    facts,
-  )
 }
 
 function valueOf(call: CallScope, settled: Settled<ModelReply>, target: ModelTarget): ModelReply {

@@ -1,4 +1,4 @@
-import { Faults } from '../errors/faults.js'
+import type { Faults } from '../errors/faults.js'
 import { isPlainObject } from '../internal/json.js'
 
 /** What is counted, per tree (`levels` to `tokens`), per runtime (`runsInFlight`) or per value (bytes). */

@@ -7,7 +7,7 @@ import type { RunEvent } from '../events/run-event.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Decision, OnStopContext } from '../hooks/hook-points.js'
 import type { HookSet } from '../hooks/hook-set.js'
-import { describeError, observe } from '../hooks/observe.js'
+import { observe } from '../hooks/observe.js'
 import type { ObserveControl } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
 import type { Deadline } from '../internal/deadlines.js'
@@ -154,7 +154,7 @@ export class Tree implements TreeState {
             : stop.kind === 'limit'
               ? 'limit'
               : 'vetoed'
-      this.#tellStop(
+      void this.#tellStop(
         {
           point: 'run',
           plugin: null,
@@ -383,12 +383,4 @@ export class Tree implements TreeState {
     if (this.#deadline !== undefined) this.parts.deadlines.remove(this.#deadline)
     this.#deadline = undefined
   }
-}
-
-/** The error that leaves a run for anything that was thrown in it. */
-export function toSluiceError(thrown: unknown): unknown {
-  if (SluiceError.isInstance(thrown) || thrown instanceof Error) return thrown
-  return new SluiceError('TOOL_FAILED', `Something that is not an error was thrown: ${describeError(thrown)}`, {
-    cause: thrown,
-  })
 }

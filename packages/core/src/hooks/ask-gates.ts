@@ -156,7 +156,7 @@ class PendingAsking {
     this.#index = index
     this.#before = before
     this.#deadline = this.#control.deadlines.add(tap.timeoutMs, before, () => this.#late(turn))
-    promiseThen.call(
+    void promiseThen.call(
       Promise.resolve(returned),
       (value) =>
         this.#settled(
@@ -219,7 +219,7 @@ class PendingAsking {
         stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
       if (turn !== this.#turn) {
         // the tree was stopped inside the tap: the asking is over; what the tap still answers must not go unhandled
-        if (isThenable(returned)) promiseThen.call(Promise.resolve(returned), undefined, () => undefined)
+        if (isThenable(returned)) void promiseThen.call(Promise.resolve(returned), undefined, () => undefined)
         return
       }
       if (returned !== undefined && stop === undefined) {

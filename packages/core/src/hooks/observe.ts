@@ -86,7 +86,7 @@ function awaitTogether(
       }
     }
     for (const { tap, promise } of pending) {
-      promiseThen.call(
+      void promiseThen.call(
         promise,
         () => done(tap),
         (error: unknown) => {

@@ -13,7 +13,7 @@ import { failureOf } from './failure.js'
 import { endColumns, tellAfterExecution } from './finish-run.js'
 import { abortTree } from './runtime-core.js'
 import type { RuntimeFace } from './runtime-core.js'
-import type { PausedState } from './top-run.js'
+import type { PausedState } from './pause-run.js'
 
 /**
  * Cancels a run: one in flight on this runtime ends as aborted within `abortGraceMs`; a paused one ends at once, frees its

@@ -6,11 +6,9 @@ import { createSystemEnvironment } from '../context/environment.js'
 import type { EnvironmentReader } from '../context/environment.js'
 import type { Engine } from '../engine/engine.js'
 import { inlineEngine } from '../engine/inline/inline-engine.js'
-import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { EventHub } from '../events/event-hub.js'
 import type { RuntimeParts } from '../generate/runtime-parts.js'
-import { readLimits, readSettings, readTimeouts, DEFAULT_SETTINGS } from '../generate/settings.js'
 import type { Limits, LoopSettings, Timeouts } from '../generate/settings.js'
 import type { PluginList } from '../hooks/apply-plugins.js'
 import { findRoot } from '../hooks/load-convention.js'
@@ -20,7 +18,6 @@ import type { Clock } from '../internal/clock.js'
 import { Deadlines } from '../internal/deadlines.js'
 import { createIds } from '../internal/ids.js'
 import type { Ids } from '../internal/ids.js'
-import { isPlainObject } from '../internal/json.js'
 import type { Logger } from '../internal/logger.js'
 import { createPromptRegistry } from '../prompts/create-prompt-registry.js'
 import type { PromptProfileDefinition } from '../prompts/prompt-profile.js'
@@ -28,10 +25,11 @@ import type { ModelProvider } from '../providers/model-provider.js'
 import { createExecutionReadModel } from '../sessions/execution-read-model.js'
 import { createSessionReadModel } from '../sessions/session-read-model.js'
 import type { Store } from '../store/store.js'
-import { isToolDefinition } from '../tools/define-tool.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import { AgentPrompts } from './agent-prompts.js'
 import { runAgentTool } from './agent-tool.js'
+import { checkRuntimeOptions } from './check-runtime-options.js'
+import type { CheckedRuntime } from './check-runtime-options.js'
 import { originOf } from './execution-row.js'
 import { HookSlot } from './hook-slot.js'
 import { recoverCrashed } from './recover.js'
@@ -39,6 +37,7 @@ import { Flight } from './runtime-core.js'
 import type { ResourcesFactory, RuntimeCore, RuntimeFace } from './runtime-core.js'
 import { runtimeOf } from './runtime-face.js'
 import type { Runtime } from './runtime.js'
+import { stderrLogger } from './stderr-logger.js'
 
 /** Options of `createRuntime`. Nothing of them is changed after creation. */
 export interface RuntimeOptions {
@@ -72,27 +71,6 @@ export interface RuntimeOptions {
   readonly settings?: Partial<LoopSettings>
 }
 
-const KEYS: readonly string[] = [
-  'store',
-  'providers',
-  'tools',
-  'agents',
-  'agentTypes',
-  'prompts',
-  'plugins',
-  'root',
-  'engine',
-  'resources',
-  'serviceUser',
-  'logger',
-  'clock',
-  'ids',
-  'environment',
-  'limits',
-  'timeouts',
-  'settings',
-]
-
 /**
  * Makes a runtime. All faults of its options are reported at once; a set of plugins that cannot be built, and an app that has
  * none and does not say so, are refused.
@@ -104,7 +82,7 @@ const KEYS: readonly string[] = [
  * @throws INVALID_CONFIG, DUPLICATE_NAME, HOOKS_MISSING, HOOK_REGISTRATION, ROOT_UNKNOWN, STORE_LOCKED, STORE_DAMAGED ...
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const checked = checkOptions(options)
+  const checked = checkRuntimeOptions(options)
   const clock = options.clock ?? systemClock
   const ids = options.ids ?? createIds(() => clock.now())
   const logger = options.logger ?? stderrLogger()
@@ -148,86 +126,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-interface Checked {
-  readonly limits: Limits
-  readonly timeouts: Timeouts
-  readonly settings: LoopSettings
-  readonly providers: ReadonlyMap<string, ModelProvider>
-  readonly tools: ReadonlyMap<string, ToolDefinition>
-}
-
-function checkOptions(options: RuntimeOptions): Checked {
-  const faults = new Faults()
-  const given: Readonly<Record<string, unknown>> = isPlainObject(options) ? options : {}
-  if (given !== (options as unknown)) faults.add('createRuntime', 'takes one plain object of options')
-  for (const key of Object.keys(given))
-    if (!KEYS.includes(key)) faults.add(key, `is not known; known are ${KEYS.join(', ')}`)
-  const limits = readLimits(given.limits, faults)
-  const timeouts = readTimeouts(given.timeouts, faults)
-  const settings = readSettings(DEFAULT_SETTINGS, given.settings, faults)
-  const providers = named(
-    'providers',
-    given.providers,
-    faults,
-    (entry) => (isProvider(entry) ? entry.id : undefined),
-    'must be a provider such as openai()',
-  ) as Map<string, ModelProvider>
-  const tools = named(
-    'tools',
-    given.tools,
-    faults,
-    (entry) => (isToolDefinition(entry) ? entry.code : undefined),
-    'must be a tool made with defineTool',
-  ) as Map<string, ToolDefinition>
-  if (given.serviceUser !== undefined && !(typeof given.serviceUser === 'string' && given.serviceUser !== ''))
-    faults.add('serviceUser', 'must be a text that is not empty')
-  if (given.root !== undefined && typeof given.root !== 'string') faults.add('root', 'must be the path of a folder')
-  if (given.resources !== undefined && typeof given.resources !== 'function')
-    faults.add('resources', 'must be a function that makes them; live ones are given to execute')
-  for (const reference of settings.fallback) {
-    const id = reference.slice(0, reference.indexOf('/'))
-    if (!providers.has(id)) faults.add('settings.fallback', `names the provider "${id}", which is not registered`)
-  }
-  faults.throwIfAny('The options of createRuntime are not acceptable', { reason: 'runtime.options' })
-  return { limits, timeouts, settings, providers, tools }
-}
-
-function named(
-  place: string,
-  given: unknown,
-  faults: Faults,
-  nameOf: (entry: unknown) => string | undefined,
-  text: string,
-): Map<string, unknown> {
-  const found = new Map<string, unknown>()
-  if (given === undefined) return found
-  if (!Array.isArray(given)) {
-    faults.add(place, 'must be a list')
-    return found
-  }
-  for (const [index, entry] of given.entries()) {
-    const name = nameOf(entry)
-    if (name === undefined) faults.add(`${place}.${index}`, text)
-    else if (found.has(name)) faults.add(`${place}.${index}`, `has the name "${name}" a second time`)
-    else found.set(name, entry)
-  }
-  return found
-}
-
-function isProvider(entry: unknown): entry is ModelProvider {
-  if (entry === null || typeof entry !== 'object') return false
-  const { id, protocol, generate, stream, defaults } = entry as Partial<ModelProvider>
-  return (
-    typeof id === 'string' &&
-    id !== '' &&
-    !id.includes('/') &&
-    typeof protocol === 'string' &&
-    typeof generate === 'function' &&
-    typeof stream === 'function' &&
-    typeof defaults === 'object'
-  )
-}
-
 interface CoreParts {
   readonly runtimeKey: object
   readonly store: Store
@@ -238,7 +136,7 @@ interface CoreParts {
   faceOf(): RuntimeFace
 }
 
-function buildCore(options: RuntimeOptions, checked: Checked, given: CoreParts): RuntimeCore {
+function buildCore(options: RuntimeOptions, checked: CheckedRuntime, given: CoreParts): RuntimeCore {
   const { store, clock, ids, logger } = given
   const parts: RuntimeParts = {
     runtimeKey: given.runtimeKey,
@@ -312,31 +210,4 @@ async function defaultStore(root: string | undefined): Promise<Store> {
   const folder = await findRoot(root, 'the default store')
   const { createLowdbStore } = await import('../store/lowdb/index.js')
   return createLowdbStore({ folder: `${folder}/.sluice` })
-}
-
-/** Warnings and errors as one JSON line each on standard error. */
-function stderrLogger(): Logger {
-  const write = (level: string, fields: Readonly<Record<string, unknown>>, text: string): void => {
-    process.stderr.write(`${safeLine({ level, text, ...fields })}\n`)
-  }
-  return {
-    debug: () => undefined,
-    info: () => undefined,
-    warn: (fields, text) => write('warn', fields, text),
-    error: (fields, text) => write('error', fields, text),
-  }
-}
-
-function safeLine(record: Readonly<Record<string, unknown>>): string {
-  try {
-    // JSON escapes control characters below U+0020; these are the others that move a cursor or hide text
-    return JSON.stringify(record)
-      .replace(
-        /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-        (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      )
-      .slice(0, 16_384)
-  } catch {
-    return '{"text":"a log record that cannot be shown"}'
-  }
 }

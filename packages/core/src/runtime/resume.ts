@@ -16,7 +16,7 @@ import { linkSignal } from './link-signal.js'
 import type { Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { runTop } from './top-run.js'
-import type { PausedState } from './top-run.js'
+import type { PausedState } from './pause-run.js'
 
 /** Options of `resume`. */
 export interface ResumeOptions {

@@ -7,26 +7,25 @@ import { Interrupt } from '../engine/interrupt.js'
 import type { Steps, StoredJournal } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { Effect } from '../generate/effect.js'
-import { emitRun } from '../generate/emit-run.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
-import type { Tree, TreeSnapshot } from '../generate/tree.js'
-import { receiptsOf } from '../generate/tree-receipts.js'
+import type { Tree } from '../generate/tree.js'
 import type { JsonObject } from '../internal/json.js'
 import type { FilePart, Message } from '../messages/message.js'
-import { closeTurn, continueTurn, openTurn } from '../sessions/session-header.js'
-import type { EnvironmentFields, NewMessageRecord, PendingRecord } from '../store/records.js'
+import { continueTurn, openTurn } from '../sessions/session-header.js'
+import type { EnvironmentFields, NewMessageRecord } from '../store/records.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
-import { countColumns, startRow } from './execution-row.js'
+import { startRow } from './execution-row.js'
 import { failureOf } from './failure.js'
 import { emitEnd, finaliseRun, tellAfterExecution } from './finish-run.js'
 import type { Ended } from './finish-run.js'
+import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
 import { runAgent } from './run-agent.js'
 import type { RunningAgent } from './run-agent.js'
 import { withPartial } from './run-result.js'
-import type { CompletedRun, PausedRun, Run } from './run-result.js'
+import type { CompletedRun, Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
 
@@ -52,17 +51,6 @@ export interface TopRun {
   readonly labels: RunScope['options']['labels']
   /** Set on a resume. */
   readonly journal: StoredJournal | undefined
-}
-
-/** What a pause stores so that any process can carry the run on. */
-export interface PausedState {
-  readonly version: 1
-  readonly journal: StoredJournal
-  readonly tree: TreeSnapshot
-  readonly files: readonly FilePart[]
-  /** JSON Schema of the answer that the call itself asked for. */
-  readonly output: JsonObject | null
-  readonly limits: JsonObject
 }
 
 /** The life of one top-level run, from its first gate to its last observer (H-9). */
@@ -170,7 +158,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
   } catch (error) {
     if (Interrupt.isInstance(error) && tree.stop === undefined) {
       try {
-        return await pause(top, run, recorder)
+        return await pauseRun(top, run, recorder)
       } catch (fault) {
         thrown = fault
       }
@@ -279,63 +267,4 @@ function armTimeout(top: TopRun): (() => void) | undefined {
     top.tree.end({ error, kind: 'timeout', status: 'timeout' })
   })
   return () => deadlines.remove(deadline)
-}
-
-/** Stores the journal with the execution; the run is over for this process until somebody resumes it. */
-async function pause(top: TopRun, run: RunScope, recorder: RunRecorder): Promise<PausedRun> {
-  const { tree, sessionId } = top
-  const { store, engine, clock } = tree.parts
-  const executionId = tree.rootExecutionId
-  const pending = Object.freeze([...tree.pending])
-  await tree.settle()
-  const state: PausedState = {
-    version: 1,
-    journal: engine.snapshot(executionId),
-    tree: tree.snapshot(),
-    files: top.files,
-    output: top.output?.jsonSchema ?? null,
-    limits: tree.limits as unknown as JsonObject,
-  }
-  await store.journals.put(executionId, state as unknown as JsonObject)
-  const receipts = receiptsOf(tree)
-  if (receipts.length > 0) await store.receipts.append(executionId, receipts)
-  const at = clock.now()
-  await store.executions.update(executionId, { ...countColumns(run), status: 'paused', pending, updatedAt: at })
-  await store.sessions.update(sessionId, (current) =>
-    current === undefined
-      ? undefined
-      : closeTurn(current, {
-          status: 'paused',
-          inputTokens: null,
-          outputTokens: null,
-          pausedExecutionId: executionId,
-          at,
-          ...(recorder.messageCount === undefined ? {} : { messageCount: recorder.messageCount }),
-        }),
-  )
-  const shown = pending.map(shownPending)
-  emitRun(run, 'run_paused', { pending: shown as unknown as JsonObject['x'] })
-  return Object.freeze({
-    status: 'paused',
-    executionId,
-    sessionId,
-    agentCode: top.agent.code,
-    agentVersion: top.agent.version,
-    text: null,
-    output: undefined,
-    finishReason: 'paused',
-    pending: shown,
-    usage: run.usage,
-    treeUsage: tree.usage,
-    messages: run.call?.shown() ?? [],
-    toolCalls: Object.freeze([...run.toolCalls]),
-    receipts: tree.receiptCounts(),
-    model: null,
-    provider: null,
-  }) as PausedRun
-}
-
-/** What waits for a human, as callers see it. */
-export function shownPending({ decision: _, ...pending }: PendingRecord): Omit<PendingRecord, 'decision'> {
-  return Object.freeze(pending)
 }

@@ -1,0 +1,107 @@
+import { Veto } from '../errors/answers.js'
+import type { Pause } from '../errors/answers.js'
+import type { GateStop } from '../hooks/answer-kind.js'
+import { digest } from '../internal/digest.js'
+import { isThenable } from '../internal/json.js'
+import type { JsonValue } from '../internal/json.js'
+import { askTool, invalidCall, missingContext, prepareCall } from './ask-tool.js'
+import type { CallPlan } from './call-plan.js'
+import type { CallScope } from './call-scope.js'
+import { Effect, settleGates } from './effect.js'
+import { handlerContext } from './handler-context.js'
+import type { CallResult, RoundCall } from './round-call.js'
+
+/** Prepares one call of a round and asks its gates; what came of it stands in the entry. */
+export async function admit(call: CallScope, plan: CallPlan, entry: RoundCall): Promise<void> {
+  call.run.check()
+  const recorded = call.steps.recorded(entry.name)
+  const prepared = prepareCall(call, plan, entry)
+  const fault = isThenable(prepared) ? await prepared : prepared
+  if (recorded === 'done') {
+    entry.state = 'recorded'
+    return
+  }
+  if (fault !== undefined) {
+    if (plan.settings.onInvalidCall === 'throw') throw invalidCall(fault, entry)
+    setResult(entry, { status: 'invalid', text: fault.text })
+    return
+  }
+  const missing = entry.tool === undefined ? undefined : missingContext(call, entry.tool)
+  if (missing !== undefined) {
+    setResult(entry, { status: 'refused', text: missing })
+    return
+  }
+  const effectId = call.effectId(entry.name)
+  const attempt = call.tree.attemptOf(effectId, call.steps.attemptsBefore(entry.name) - (recorded === 'begun' ? 1 : 0))
+  entry.effect = new Effect('tool_call', call.facts(effectId, attempt), entry.part.toolName, call.clock.now())
+  if (recorded === 'begun') {
+    // its gates passed before the pause and stand in the journal; the run below it goes on
+    entry.state = 'begun'
+    return
+  }
+  await ask(call, entry)
+}
+
+/** Asks everything that stands before one call. */
+export async function ask(call: CallScope, entry: RoundCall): Promise<void> {
+  const effect = entry.effect as Effect
+  const context = handlerContext(call, entry, effect)
+  const asked = settleGates(call, effect, (gates) => askTool(call, entry, effect, gates, context))
+  const stop = isThenable(asked) ? await asked : asked
+  entry.stop = stop
+  if (stop === undefined) entry.state = 'admitted'
+  else if (stop.answer === 'refused') {
+    setResult(entry, { status: 'refused', text: stop.error.text })
+    await call.tree.tellGateStop(stop, null, idsOf(effect))
+  } else if (stop.answer === 'paused') await setPaused(call, entry, stop.error)
+  else entry.state = 'stopped'
+}
+
+async function setPaused(call: CallScope, entry: RoundCall, pause: Pause): Promise<void> {
+  const effect = entry.effect as Effect
+  const stop = entry.stop as GateStop
+  if (!call.run.options.pausable) {
+    const code = call.tree.options.recorded ? 'PAUSE_IN_HANDLER' : 'PAUSE_STANDALONE'
+    const where = call.tree.options.recorded
+      ? 'below a handler of the user, which cannot be paused through'
+      : 'in a plain call outside any run'
+    entry.stop = {
+      answer: 'vetoed',
+      by: stop.by,
+      error: new Veto(
+        code,
+        `Plugin "${stop.by.plugin}" paused (${pause.code}) ${where}.`,
+        { code: pause.code },
+        { by: stop.by, cause: pause },
+      ),
+    }
+    entry.state = 'stopped'
+    return
+  }
+  entry.state = 'paused'
+  call.tree.pending.push({
+    effectId: effect.facts.effectId,
+    executionId: effect.facts.executionId ?? '',
+    agentCode: effect.facts.agentCode ?? '',
+    toolCode: entry.part.toolName,
+    callId: entry.part.toolCallId,
+    argsDigest: entry.copy === undefined ? '' : digest(entry.copy as JsonValue),
+    plugin: stop.by.plugin,
+    code: pause.code,
+    details: pause.details ?? null,
+    expiresAt: pause.expiresAt ?? null,
+    decision: null,
+  })
+  await call.tree.tellGateStop(stop, null, idsOf(effect))
+}
+
+function setResult(entry: RoundCall, result: CallResult): void {
+  entry.result = result
+  entry.state = 'result'
+}
+
+/** What an effect is known by, for `onStop`. */
+export function idsOf(effect: Effect) {
+  const { effectId, attempt, executionId, agentCode, sessionId } = effect.facts
+  return { effectId, attempt, executionId, agentCode, sessionId }
+}

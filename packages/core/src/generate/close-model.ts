@@ -1,0 +1,108 @@
+import { ProviderError } from '../errors/provider-error.js'
+import type { SluiceError } from '../errors/sluice-error.js'
+import type { GateStop } from '../hooks/answer-kind.js'
+import { addUsage, USAGE_NOT_REPORTED } from '../messages/usage.js'
+import type { Usage } from '../messages/usage.js'
+import type { ModelReply } from '../providers/model-provider.js'
+import type { CallScope } from './call-scope.js'
+import { closeEffect } from './effect.js'
+import type { Effect, Ending } from './effect.js'
+import type { ModelFacts } from './effect-contexts.js'
+import type { Settled, WatchResult } from './open-effect.js'
+
+/** Adds the usage of one attempt to its call, its run and its tree. */
+export function countUsage(call: CallScope, usage: Usage): void {
+  call.usage = addUsage(call.usage, usage)
+  call.run.addUsage(usage)
+}
+
+/** Closes the effect, then tells `onStop` with its receipt. */
+export async function tellStop(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  stop: GateStop,
+  ending: Ending,
+): Promise<void> {
+  const { receipt, told } = closeModel(call, effect, facts, ending, undefined)
+  await told
+  const ids = {
+    effectId: effect.facts.effectId,
+    attempt: effect.facts.attempt,
+    executionId: effect.facts.executionId,
+    agentCode: effect.facts.agentCode,
+    sessionId: effect.facts.sessionId,
+  }
+  await call.tree.tellGateStop(stop, receipt, ids)
+}
+
+/** `whileInFlight` stopped the run while the reply still arrived. */
+export async function closeWatched(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  stop: GateStop,
+  reply: ModelReply | undefined,
+): Promise<SluiceError> {
+  const error = call.tree.endByGate(stop)
+  const { receipt, told } = closeModel(call, effect, facts, { outcome: 'stopped', sent: 'yes', error }, reply)
+  await told
+  const ids = {
+    effectId: effect.facts.effectId,
+    attempt: effect.facts.attempt,
+    executionId: effect.facts.executionId,
+    agentCode: effect.facts.agentCode,
+    sessionId: effect.facts.sessionId,
+  }
+  await call.tree.tellGateStop(stop, receipt, ids)
+  return error
+}
+
+/** A request that failed, was aborted or abandoned: what it may have cost is counted, never as zero. */
+export async function closeFailed(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  settled: Settled<ModelReply> | undefined,
+  watch: WatchResult,
+  error: unknown,
+): Promise<void> {
+  const provider = ProviderError.isInstance(error) ? error : undefined
+  const sent = provider?.sent ?? 'unknown'
+  const usage = provider?.delivered?.usage ?? undefined
+  if (sent !== 'no') countUsage(call, usage ?? USAGE_NOT_REPORTED)
+  if (watch.stop !== undefined) {
+    await closeWatched(call, effect, facts, watch.stop, undefined)
+    return
+  }
+  const outcome = settled?.kind === 'abandoned' ? 'unknown' : call.run.stops.stopped ? 'aborted' : 'error'
+  await closeModel(call, effect, facts, { outcome, sent, error }, undefined, usage).told
+}
+
+/** Closes a model call with what is known of its reply. */
+export function closeModel(
+  call: CallScope,
+  effect: Effect,
+  facts: ModelFacts,
+  ending: Ending,
+  reply: ModelReply | undefined,
+  usage = reply?.usage,
+) {
+  const reported = usage === undefined || usage.unreportedCalls > 0 ? null : usage
+  return closeEffect(
+    call,
+    effect,
+    ending,
+    call.hookSet.observers.afterModelCall,
+    {
+      provider: facts.provider,
+      model: facts.model,
+      answeredModel: reply?.model ?? null,
+      usage: reported,
+      finishReason: reply?.finishReason ?? null,
+      rateLimit: reply?.rateLimit ?? null,
+      maxOutputTokens: facts.maxOutputTokens,
+    },
+    facts,
+  )
+}

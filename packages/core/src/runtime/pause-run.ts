@@ -1,0 +1,83 @@
+import type { StoredJournal } from '../engine/engine.js'
+import { emitRun } from '../generate/emit-run.js'
+import type { RunScope } from '../generate/run-scope.js'
+import type { TreeSnapshot } from '../generate/tree.js'
+import { receiptsOf } from '../generate/tree-receipts.js'
+import type { JsonObject } from '../internal/json.js'
+import type { FilePart } from '../messages/message.js'
+import { closeTurn } from '../sessions/session-header.js'
+import type { PendingRecord } from '../store/records.js'
+import { countColumns } from './execution-row.js'
+import type { RunRecorder } from './recorder.js'
+import type { PausedRun } from './run-result.js'
+import type { TopRun } from './top-run.js'
+
+/** What a pause stores so that any process can carry the run on. */
+export interface PausedState {
+  readonly version: 1
+  readonly journal: StoredJournal
+  readonly tree: TreeSnapshot
+  readonly files: readonly FilePart[]
+  /** JSON Schema of the answer that the call itself asked for. */
+  readonly output: JsonObject | null
+  readonly limits: JsonObject
+}
+
+/** Stores the journal with the execution; the run is over for this process until somebody resumes it. */
+export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder): Promise<PausedRun> {
+  const { tree, sessionId } = top
+  const { store, engine, clock } = tree.parts
+  const executionId = tree.rootExecutionId
+  const pending = Object.freeze([...tree.pending])
+  await tree.settle()
+  const state: PausedState = {
+    version: 1,
+    journal: engine.snapshot(executionId),
+    tree: tree.snapshot(),
+    files: top.files,
+    output: top.output?.jsonSchema ?? null,
+    limits: tree.limits as unknown as JsonObject,
+  }
+  await store.journals.put(executionId, state as unknown as JsonObject)
+  const receipts = receiptsOf(tree)
+  if (receipts.length > 0) await store.receipts.append(executionId, receipts)
+  const at = clock.now()
+  await store.executions.update(executionId, { ...countColumns(run), status: 'paused', pending, updatedAt: at })
+  await store.sessions.update(sessionId, (current) =>
+    current === undefined
+      ? undefined
+      : closeTurn(current, {
+          status: 'paused',
+          inputTokens: null,
+          outputTokens: null,
+          pausedExecutionId: executionId,
+          at,
+          ...(recorder.messageCount === undefined ? {} : { messageCount: recorder.messageCount }),
+        }),
+  )
+  const shown = pending.map(shownPending)
+  emitRun(run, 'run_paused', { pending: shown as unknown as JsonObject['x'] })
+  return Object.freeze({
+    status: 'paused',
+    executionId,
+    sessionId,
+    agentCode: top.agent.code,
+    agentVersion: top.agent.version,
+    text: null,
+    output: undefined,
+    finishReason: 'paused',
+    pending: shown,
+    usage: run.usage,
+    treeUsage: tree.usage,
+    messages: run.call?.shown() ?? [],
+    toolCalls: Object.freeze([...run.toolCalls]),
+    receipts: tree.receiptCounts(),
+    model: null,
+    provider: null,
+  }) as PausedRun
+}
+
+/** What waits for a human, as callers see it. */
+export function shownPending({ decision: _, ...pending }: PendingRecord): Omit<PendingRecord, 'decision'> {
+  return Object.freeze(pending)
+}
