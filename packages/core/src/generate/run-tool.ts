@@ -2,6 +2,7 @@ import type { Frame } from '../context/frame.js'
 import { currentFrame, runInFrame } from '../context/frame.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { Steps } from '../engine/engine.js'
+import { SluiceError } from '../errors/sluice-error.js'
 import type { Asking } from '../hooks/receipt.js'
 import { digest } from '../internal/digest.js'
 import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
@@ -51,15 +52,17 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
     const end: HandlerEnd = { ending: { outcome: 'ok', sent: 'yes' }, thrown: undefined, veto: undefined }
     const watch: WatchResult = { stop: undefined }
     try {
+      // a nested run is a branch beside the step, so that a replay can go into it; a handler is the step itself
+      const nested = tool.agent === null ? undefined : await settle(call, entry, effect, tool, steps, watch)
       entry.result = await steps.step('call', async () => {
-        const settled = await settle(call, entry, effect, tool, steps, watch)
+        const settled = nested ?? (await settle(call, entry, effect, tool, steps, watch))
         const result = await readSettled(call, plan, entry, effect, settled, watch, end)
         entry.result = result
         if (end.thrown !== undefined) throw end.thrown.error
         return result
       })
     } catch (error) {
-      if (Interrupt.isInstance(error)) throw error
+      if (leavesAsItIs(error)) throw error
       end.thrown ??= { error }
     }
     await closeTool(call, entry, effect, end, watch)
@@ -76,6 +79,11 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
       if (told !== undefined) await told
     }
   })
+}
+
+/** A pause, and a journal that does not fit, pass through everything. */
+function leavesAsItIs(error: unknown): boolean {
+  return Interrupt.isInstance(error) || SluiceError.isInstance(error, 'JOURNAL_MISMATCH')
 }
 
 function settle(
@@ -101,7 +109,7 @@ function settle(
     return call.parts.runAgentTool(run).then(
       (value) => ({ kind: 'value' as const, value }),
       (error: unknown) => {
-        if (Interrupt.isInstance(error)) throw error
+        if (leavesAsItIs(error)) throw error
         return { kind: 'error' as const, error }
       },
     )
