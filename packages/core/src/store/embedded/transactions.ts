@@ -54,6 +54,8 @@ export class Transactions {
       return result
     } finally {
       open.end()
+      // Node 20 keeps every storage that was ever entered and walks over all of them for each promise
+      current.disable()
     }
   }
 }

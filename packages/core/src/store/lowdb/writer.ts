@@ -57,7 +57,7 @@ export class Writer {
   #redo: RedoSegment
   #queue: Job[] = []
   #jobs = 0
-  #draining = false
+  #draining: Promise<void> | undefined
   #idle: (() => void) | undefined
   #checkpoint: Promise<void> | undefined
   #checkpointAt: number
@@ -122,6 +122,7 @@ export class Writer {
         this.#idle = resolve
       })
     }
+    await this.#draining
     await this.#checkpoint
     if (this.#state.layers.some((layer) => !layer.isEmpty)) {
       await this.#beginCheckpoint()
@@ -141,10 +142,8 @@ export class Writer {
 
   #enqueue(job: Job): void {
     this.#queue.push(job)
-    if (this.#draining) return
-    this.#draining = true
     // calls of the same turn share the first batch
-    queueMicrotask(() => void this.#drain())
+    this.#draining ??= Promise.resolve().then(() => this.#drain())
   }
 
   async #drain(): Promise<void> {
@@ -154,7 +153,7 @@ export class Writer {
       await this.#runBatch(jobs)
       if (this.#redo.size >= this.#checkpointAt && this.#checkpoint === undefined) await this.#beginCheckpoint()
     }
-    this.#draining = false
+    this.#draining = undefined
   }
 
   async #runBatch(jobs: readonly Job[]): Promise<void> {
