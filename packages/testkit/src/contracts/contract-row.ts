@@ -3,5 +3,7 @@ export interface ContractRow {
   readonly title: string
   /** True for a row that cannot be checked with what was given; its title says what is missing. */
   readonly skip?: boolean
+  /** How long it may take, where that is more than other rows. */
+  readonly timeoutMs?: number
   run(): Promise<void> | void
 }

@@ -15,7 +15,7 @@ export function describeHookPlugin(name: string, make: () => PluginInstance, opt
   describe(`plugin contract: ${name}`, () => {
     for (const row of hookPluginRows(make, options)) {
       if (row.skip === true) it.skip(row.title)
-      else it(row.title, () => row.run())
+      else it(row.title, () => row.run(), row.timeoutMs)
     }
   })
 }

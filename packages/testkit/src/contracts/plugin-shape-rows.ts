@@ -58,12 +58,16 @@ export function pluginShapeRows({ make, options, open, play, life }: PluginRig):
   ]
 }
 
+/** A process of its own, which may have to translate TypeScript. */
+const IMPORT_TIMEOUT_MS = 60_000
+
 function importRow(module: URL | undefined, conditions: readonly string[] | undefined): ContractRow {
   if (module === undefined) {
     return { title: 'does no work at import (not checked: give `module`)', skip: true, run() {} }
   }
   return {
     title: 'does no work at import',
+    timeoutMs: IMPORT_TIMEOUT_MS,
     async run() {
       const work = await findImportWork(module, conditions)
       assert.deepEqual(work, [], `importing the module did: ${work.join(', ')}`)
