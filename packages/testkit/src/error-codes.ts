@@ -28,7 +28,10 @@ export const TESTKIT_ERROR_CODES = {
   REPLAY_ACTIVE: row('Another replay is active; nock is process-wide.', 'End it with done() or restore() first.'),
   GATE_UNKNOWN: row('That is no gate point.', 'Use one of the gate points that the message lists.'),
   GATE_NOT_TAPPED: row('The plugin has no tap at this gate point.', 'Ask a point that it taps.'),
-  FAILURE_UNKNOWN: row('A plugin was asked to fail in a way that is not known at this point.', 'Use one of FAILURES.'),
+  FAILURE_UNKNOWN: row(
+    'A plugin or a store was asked to fail in a way that is not known there.',
+    'Use one that the message or FAILURES lists.',
+  ),
   ORDER_DIFFERS: row('Hooks and events did not come in the expected order.', 'Compare with the timeline.'),
   NOT_VETOED: row('A veto was expected and something else happened.', 'Look at what happened instead.'),
   CLOCK_INVALID: row('Time can only move forward by a finite number of milliseconds.', 'Mend the argument.'),

@@ -60,3 +60,6 @@ export { recordingPlugin } from './plugins/recording-plugin.js'
 // what a run did
 export type { CalledTool } from './matchers/called-tools.js'
 export { calledTools } from './matchers/called-tools.js'
+// stores that fail on purpose
+export type { FailingStore, StoreFailure, StoreFault, StoreMethod } from './failing-store.js'
+export { failingStore } from './failing-store.js'
