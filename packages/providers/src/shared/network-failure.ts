@@ -41,7 +41,7 @@ export function readNetworkFailure(thrown: unknown): NetworkReading | undefined 
     code: timedOut ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNREACHABLE',
     sent: code !== undefined && (NEVER_SENT.has(code) || TLS.test(code) || connecting) ? 'no' : 'unknown',
     reason: code ?? deepestMessage(chain),
-    cause: own === undefined ? thrown : own.cause,
+    cause: own === undefined ? thrown : own.origin,
   }
 }
 
@@ -51,7 +51,7 @@ function causes(thrown: unknown): Error[] {
   while (next instanceof Error && chain.length < DEEPEST) {
     chain.push(next)
     const several: unknown = (next as { errors?: unknown }).errors
-    next = next.cause ?? (Array.isArray(several) ? several[0] : undefined)
+    next = next instanceof NetworkFailure ? next.origin : (next.cause ?? (Array.isArray(several) ? several[0] : undefined))
   }
   return chain
 }

@@ -4,15 +4,15 @@ import { isWire } from './wire-json.js'
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 /**
- * Why `fetch` itself failed. The SDKs look for "timeout" in the text of what `fetch` throws and keep only their own
- * error when they find it (even in a quoted header name), so the original travels inside this one.
+ * Why `fetch` itself failed. The SDKs look for "timeout" in the text of what `fetch` throws, and of its cause, and keep
+ * only their own error when they find it (even in a quoted header name): so the original travels apart, as `origin`.
  */
 export class NetworkFailure extends Error {
-  override readonly cause: unknown
+  readonly origin: unknown
 
-  constructor(cause: unknown) {
+  constructor(origin: unknown) {
     super('the request failed on the way')
-    this.cause = cause
+    this.origin = origin
   }
 }
 
