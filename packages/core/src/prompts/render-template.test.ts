@@ -95,6 +95,10 @@ describe('renderTemplate', () => {
     )
   })
 
+  it('P-16: an escaped name inside nested braces leaves their ends as they are', () => {
+    expect(renderTemplate('{"a": {"b": "{{x}}"}}', {})).toBe('{"a": {"b": "{x}"}}')
+  })
+
   it('CASE-22: names of prototypes are names like any other, and have no value of their own', () => {
     expect(renderTemplate('{constructor} {toString}', { constructor: 'a', toString: 'b' })).toBe('a b')
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
