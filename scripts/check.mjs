@@ -20,6 +20,7 @@ const checks = [
   { name: 'types', command: 'tsc', args: ['--build', '--pretty', 'false'] },
   { name: 'build', command: node, args: ['scripts/build.mjs'] },
   { name: 'packages', command: node, args: ['scripts/check-packages.mjs'] },
+  { name: 'walkthrough', command: node, args: ['scripts/readme-walkthrough.mjs'] },
   { name: 'unused', command: 'knip', args: ['--no-progress'] },
   {
     name: 'tests',
