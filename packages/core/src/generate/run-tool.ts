@@ -28,8 +28,10 @@ import type { RoundCall } from './round-call.js'
 export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall): Promise<void> {
   const tool = entry.tool as ToolDefinition
   const { tree } = call
+  const resumed = entry.state === 'begun'
+  // the bound of the tree is met before anything begins: then the call is closed as not run
+  if (!resumed) tree.countToolCall()
   await call.steps.branch(entry.name, async (steps) => {
-    const resumed = steps.recorded('call') === 'begun'
     const effect = entry.effect as Effect
     entry.state = 'begun'
     const begun = (await steps.begin(
@@ -38,20 +40,13 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
     )) as JsonObject | null
     if (resumed && begun !== null && Array.isArray(begun.askings))
       effect.askings.push(...(begun.askings as unknown as Asking[]))
-    tree.countToolCall()
     tree.noteAttempt(effect.facts.effectId, effect.facts.attempt)
-    if (!resumed && listening(call, 'tool_call')) {
-      const told = emit(call, 'tool_call', {
-        type: 'tool_call',
-        toolCallId: entry.part.toolCallId,
-        toolName: entry.part.toolName,
-        args: entry.part.args,
-      })
-      if (told !== undefined) await told
-    }
-    const end: HandlerEnd = { ending: { outcome: 'ok', sent: 'yes' }, thrown: undefined, veto: undefined }
+    const end: HandlerEnd = { ending: { outcome: 'not_run', sent: 'no' }, thrown: undefined, veto: undefined }
     const watch: WatchResult = { stop: undefined }
     try {
+      if (!resumed) await tellCall(call, entry)
+      call.run.check()
+      end.ending = { outcome: 'ok', sent: 'yes' }
       // a nested run is a branch beside the step, so that a replay can go into it; a handler is the step itself
       const nested = tool.agent === null ? undefined : await settle(call, entry, effect, tool, steps, watch)
       entry.result = await steps.step('call', async () => {
@@ -79,6 +74,14 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
       if (told !== undefined) await told
     }
   })
+}
+
+/** The event before the handler. A fatal callback ends the call here, with the handler not run. */
+async function tellCall(call: CallScope, entry: RoundCall): Promise<void> {
+  if (!listening(call, 'tool_call')) return
+  const { toolCallId, toolName, args } = entry.part
+  const told = emit(call, 'tool_call', { type: 'tool_call', toolCallId, toolName, args })
+  if (told !== undefined) await told
 }
 
 /** A pause, and a journal that does not fit, pass through everything. */
