@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { errnoOf, readFault, writeFault } from './file-fault.js'
+import { checksum } from './record-line.js'
 import type { OpenFile, StoreFiles } from './store-files.js'
 
 /** How far the redo log was acknowledged: segment, and the byte behind its last acknowledged record. */
@@ -8,7 +9,8 @@ export interface Acked {
   readonly byte: number
 }
 
-const FORM = /^(\d{8}) (\d{15})\n$/
+/** Fixed in length, so that every mark covers the one before; one that is torn does not fit its checksum. */
+const FORM = /^(\d{8} \d{15}) ([0-9a-f]{8})\n$/
 
 /**
  * The file that says how far the redo log is acknowledged. It is written after every sync of the log and never synced
@@ -36,9 +38,9 @@ export class AckMark {
 
   /** Says how far; a mark that could not be written only says less. */
   async set({ number, byte }: Acked): Promise<void> {
-    const text = `${String(number).padStart(8, '0')} ${String(byte).padStart(15, '0')}\n`
+    const place = `${String(number).padStart(8, '0')} ${String(byte).padStart(15, '0')}`
     try {
-      const written = this.#file.write(Buffer.from(text, 'latin1'), 0)
+      const written = this.#file.write(Buffer.from(`${place} ${checksum(place)}\n`, 'latin1'), 0)
       if (written !== undefined) await written
     } catch {
       // behind, as after a power cut
@@ -53,7 +55,9 @@ export class AckMark {
 async function readMark(files: StoreFiles, path: string): Promise<Acked | undefined> {
   try {
     const match = FORM.exec((await files.readWhole(path)).toString('latin1'))
-    return match === null ? undefined : { number: Number(match[1]), byte: Number(match[2]) }
+    const [, place = ''] = match ?? []
+    if (match === null || checksum(place) !== match[2]) return undefined
+    return { number: Number(place.slice(0, 8)), byte: Number(place.slice(9)) }
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     throw readFault(error, path)

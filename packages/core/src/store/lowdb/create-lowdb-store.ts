@@ -64,8 +64,9 @@ export async function createLowdbStore(options: LowdbStoreOptions): Promise<Stor
   const reader = new FileReader(files, paths, state)
   await makeFolder(files, paths.folder)
   const lock = await FolderLock.take({ files, paths, nonce: ids.id() })
+  let mark: AckMark | undefined
   try {
-    const mark = await AckMark.open(files, paths.acked)
+    mark = await AckMark.open(files, paths.acked)
     const { catalogue, redo } = await openFolder({ files, paths, state, reader, ids, mark })
     const checkpointBytes = options.checkpointBytes ?? CHECKPOINT_BYTES
     const { logger } = options
@@ -84,6 +85,7 @@ export async function createLowdbStore(options: LowdbStoreOptions): Promise<Stor
     })
     return composeStore(new FolderGround(state, reader, writer), writer)
   } catch (error) {
+    await mark?.close().catch(() => undefined)
     await lock.release().catch(() => undefined)
     throw error
   }

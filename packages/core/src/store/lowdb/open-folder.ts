@@ -41,11 +41,16 @@ export async function openFolder(parts: OpenFolderParts): Promise<OpenedFolder> 
     applyEntries(parts.state, entries)
     await checkSegments(parts)
     const redo = await replaySegments(parts, catalogue, tornAt)
-    await removeOldSegments(parts, catalogue.applied, redo.number)
-    await loadDefinitions(parts)
+    try {
+      await removeOldSegments(parts, catalogue.applied, redo.number)
+      await loadDefinitions(parts)
+    } catch (error) {
+      await redo.close().catch(() => undefined)
+      throw error
+    }
     return { catalogue, redo }
   } catch (error) {
-    await catalogue.close()
+    await catalogue.close().catch(() => undefined)
     throw error
   }
 }
@@ -55,8 +60,12 @@ async function createFolder(parts: OpenFolderParts): Promise<OpenedFolder> {
   await refuseLeftovers(parts)
   const store = parts.ids.id()
   const redo = await RedoSegment.create({ files, path: paths.redo(1), number: 1, store, mark })
-  const catalogue = await Catalogue.create(files, paths.catalogue, store)
-  return { catalogue, redo }
+  try {
+    return { catalogue: await Catalogue.create(files, paths.catalogue, store), redo }
+  } catch (error) {
+    await redo.close().catch(() => undefined)
+    throw error
+  }
 }
 
 /** Folders that hold something only after a checkpoint, and so only beside a catalogue. */
@@ -109,9 +118,14 @@ async function replaySegments(
     const path = paths.redo(number)
     const opened = await RedoSegment.open({ files, path, number, store: catalogue.store, mark })
     if (opened === undefined) throw segmentMissing(parts, { path, applied: catalogue.applied, tornAt })
-    for (const record of opened.records) await replay(parts, path, record)
+    try {
+      for (const record of opened.records) await replay(parts, path, record)
+    } catch (error) {
+      await opened.segment.close().catch(() => undefined)
+      throw error
+    }
     if (!opened.sealed) return opened.segment
-    await opened.segment.close()
+    await opened.segment.close().catch(() => undefined)
   }
 }
 

@@ -56,7 +56,7 @@ export class RedoSegment {
         await parts.files.syncFolder(folder)
         return new RedoSegment(parts, file, header.length)
       } catch (error) {
-        await file.close()
+        await file.close().catch(() => undefined)
         throw error
       }
     } catch (error) {
@@ -96,7 +96,12 @@ export class RedoSegment {
       })
     }
     const segment = new RedoSegment(parts, await openForChange(parts), end)
-    if (end < bytes.length) await segment.#cut()
+    try {
+      if (end < bytes.length) await segment.#cut()
+    } catch (error) {
+      await segment.close().catch(() => undefined)
+      throw error
+    }
     return { segment, records, sealed }
   }
 

@@ -128,9 +128,8 @@ export class Writer {
       await this.#beginCheckpoint()
       await this.#checkpoint
     }
-    await this.#redo.close()
-    await this.#parts.mark.close()
-    await this.#parts.catalogue.close()
+    // everything is on the disk: a handle that does not close loses nothing
+    for (const open of [this.#redo, this.#parts.mark, this.#parts.catalogue]) await open.close().catch(() => undefined)
     await this.#parts.lock.release()
   }
 

@@ -1,0 +1,259 @@
+import { dirname } from 'node:path'
+import type { OpenFile, OpenMode, StoreFiles } from '@sluice/core/store/lowdb'
+
+/** One change of a file that is not synced yet. */
+type PendingWrite =
+  | { readonly kind: 'write'; readonly position: number; readonly bytes: Buffer }
+  | { readonly kind: 'truncate'; readonly size: number }
+
+/** A file without its names. */
+class Inode {
+  synced: Buffer = Buffer.alloc(0)
+  current: Buffer = Buffer.alloc(0)
+  pending: PendingWrite[] = []
+
+  apply(change: PendingWrite): void {
+    this.pending.push(change)
+    this.current = applied(this.current, change)
+  }
+}
+
+/** One change of a name that is not synced yet: `undefined` removes it. */
+interface PendingName {
+  readonly path: string
+  readonly target: Inode | 'folder' | undefined
+}
+
+/** What the simulated process was doing when it ended. */
+export class Crashed extends Error {
+  override readonly name = 'Crashed'
+}
+
+/**
+ * A disk in memory that keeps what a real one is free to lose: bytes until the file is synced, names until their folder is.
+ * {@link SimulatedDisk.afterPowerCut} gives a disk on which a random part of all that has survived.
+ */
+export class SimulatedDisk {
+  readonly #names = new Map<string, Inode | 'folder'>()
+  readonly #synced = new Map<string, Inode | 'folder'>()
+  readonly #pendingNames = new Map<string, PendingName[]>()
+  readonly #identity: string
+  /** Operations so far. */
+  operations = 0
+  /** The process ends at this operation: it and all later ones throw {@link Crashed}. */
+  crashAt = Number.POSITIVE_INFINITY
+
+  constructor(root: string, identity = '1') {
+    this.#identity = identity
+    for (const path of foldersAbove(root)) {
+      this.#names.set(path, 'folder')
+      this.#synced.set(path, 'folder')
+    }
+  }
+
+  get files(): StoreFiles {
+    return {
+      open: async (path, mode) => this.#open(path, mode),
+      readWhole: async (path) => {
+        this.#step()
+        return Buffer.from(this.#fileAt(path).current)
+      },
+      list: async (folder) => {
+        this.#step()
+        return [...this.#names.keys()].filter((path) => dirname(path) === folder && path !== folder).map(nameOf)
+      },
+      makeFolder: async (folder) => {
+        this.#step()
+        for (const path of foldersAbove(folder)) if (!this.#names.has(path)) this.#setName(path, 'folder')
+      },
+      rename: async (from, to) => {
+        this.#step()
+        const file = this.#fileAt(from)
+        // one step of the journal: both names change or none
+        this.#pendingOf(dirname(to)).push({ path: to, target: file }, { path: from, target: undefined })
+        this.#names.set(to, file)
+        this.#names.delete(from)
+      },
+      remove: async (path) => {
+        this.#step()
+        this.#fileAt(path)
+        this.#setName(path, undefined)
+      },
+      syncFolder: async (folder) => {
+        this.#step()
+        for (const { path, target } of this.#pendingOf(folder)) this.#settle(path, target)
+        this.#pendingNames.delete(folder)
+      },
+      touch: async () => this.#step(),
+      describe: async (path) => {
+        this.#step()
+        const found = this.#names.get(path)
+        if (found === undefined) throw noEntry(path)
+        return {
+          device: 'simulated',
+          inode: this.#identity,
+          size: found === 'folder' ? 0 : found.current.length,
+          changedAt: 0,
+        }
+      },
+    }
+  }
+
+  /** The disk as it may be found after the power went: `random` decides what of the unsynced has survived. */
+  afterPowerCut(root: string, random: () => number): SimulatedDisk {
+    const after = new SimulatedDisk(root, `${this.#identity}+`)
+    const names = new Map(this.#synced)
+    for (const changes of this.#pendingNames.values()) {
+      // a journal keeps the order of the changes of a folder: some first part of them survives
+      const kept = Math.floor(random() * (changes.length + 1))
+      for (const { path, target } of changes.slice(0, kept)) {
+        if (target === undefined) names.delete(path)
+        else names.set(path, target)
+      }
+    }
+    for (const [path, target] of names) {
+      if (!foldersAbove(dirname(path)).every((folder) => names.get(folder) === 'folder')) continue
+      const survivor = target === 'folder' ? 'folder' : survivorOf(target, random)
+      after.#names.set(path, survivor)
+      after.#synced.set(path, survivor)
+    }
+    return after
+  }
+
+  /** The disk as it is found when only the process has ended: nothing is lost. */
+  afterKill(root: string): SimulatedDisk {
+    const after = new SimulatedDisk(root, `${this.#identity}+`)
+    for (const [path, target] of this.#names) {
+      const survivor = target === 'folder' ? 'folder' : inodeOf(target.current)
+      after.#names.set(path, survivor)
+      after.#synced.set(path, survivor)
+    }
+    return after
+  }
+
+  #step(): void {
+    this.operations += 1
+    if (this.operations >= this.crashAt) throw new Crashed('The process has ended.')
+  }
+
+  #open(path: string, mode: OpenMode): OpenFile {
+    this.#step()
+    const found = this.#names.get(path)
+    if (mode === 'first' && found !== undefined) throw fault('EEXIST', path)
+    if ((mode === 'change' || mode === 'read') && found === undefined) throw noEntry(path)
+    if (!this.#names.has(dirname(path))) throw noEntry(path)
+    if (found === 'folder') throw fault('EISDIR', path)
+    const file = found ?? new Inode()
+    if (found === undefined) this.#setName(path, file)
+    else if (mode === 'new') file.apply({ kind: 'truncate', size: 0 })
+    return this.#handle(file)
+  }
+
+  #handle(file: Inode): OpenFile {
+    return {
+      write: async (bytes, position) => {
+        const last = this.operations + 1 >= this.crashAt
+        // a process that ends while it writes may have written a part
+        const written = Buffer.from(last ? bytes.subarray(0, bytes.length >> 1) : bytes)
+        if (this.operations + 1 <= this.crashAt) file.apply({ kind: 'write', position, bytes: written })
+        this.#step()
+      },
+      read: async (position, length) => {
+        this.#step()
+        return Buffer.from(file.current.subarray(position, position + length))
+      },
+      size: async () => {
+        this.#step()
+        return file.current.length
+      },
+      truncate: async (size) => {
+        this.#step()
+        file.apply({ kind: 'truncate', size })
+      },
+      sync: async () => {
+        this.#step()
+        file.synced = file.current
+        file.pending = []
+      },
+      close: async () => this.#step(),
+    }
+  }
+
+  #fileAt(path: string): Inode {
+    const found = this.#names.get(path)
+    if (found === undefined || found === 'folder') throw noEntry(path)
+    return found
+  }
+
+  #setName(path: string, target: Inode | 'folder' | undefined): void {
+    if (target === undefined) this.#names.delete(path)
+    else this.#names.set(path, target)
+    this.#pendingOf(dirname(path)).push({ path, target })
+  }
+
+  #settle(path: string, target: Inode | 'folder' | undefined): void {
+    if (target === undefined) this.#synced.delete(path)
+    else this.#synced.set(path, target)
+  }
+
+  #pendingOf(folder: string): PendingName[] {
+    let pending = this.#pendingNames.get(folder)
+    if (pending === undefined) {
+      pending = []
+      this.#pendingNames.set(folder, pending)
+    }
+    return pending
+  }
+}
+
+function survivorOf(file: Inode, random: () => number): Inode {
+  let bytes = file.synced
+  for (const change of file.pending) {
+    const luck = random()
+    if (luck < 0.4) continue
+    if (change.kind === 'write' && luck < 0.6) {
+      bytes = applied(bytes, { ...change, bytes: change.bytes.subarray(0, Math.floor(random() * change.bytes.length)) })
+    } else {
+      bytes = applied(bytes, change)
+    }
+  }
+  return inodeOf(bytes)
+}
+
+function inodeOf(bytes: Buffer): Inode {
+  const file = new Inode()
+  file.synced = bytes
+  file.current = bytes
+  return file
+}
+
+function applied(bytes: Buffer, change: PendingWrite): Buffer {
+  if (change.kind === 'truncate') {
+    return Buffer.concat([bytes.subarray(0, change.size), Buffer.alloc(Math.max(0, change.size - bytes.length))])
+  }
+  const end = change.position + change.bytes.length
+  const next = Buffer.alloc(Math.max(bytes.length, end))
+  bytes.copy(next)
+  change.bytes.copy(next, change.position)
+  return next
+}
+
+function foldersAbove(folder: string): string[] {
+  const folders: string[] = []
+  for (let path = folder; ; path = dirname(path)) {
+    folders.unshift(path)
+    if (dirname(path) === path) return folders
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+function noEntry(path: string): Error {
+  return fault('ENOENT', path)
+}
+
+function fault(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code })
+}
