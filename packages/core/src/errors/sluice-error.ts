@@ -1,3 +1,4 @@
+import { boundText } from '../internal/bounded-text.js'
 import type { JsonObject } from '../internal/json.js'
 import type { ErrorCode } from './error-codes.js'
 import { ERROR_CODES } from './error-codes.js'
@@ -58,7 +59,7 @@ export class SluiceError<Code extends string = string> extends Error {
   constructor(code: Code, message: string, options: SluiceErrorOptions = {}) {
     const text = options.hint === undefined ? message : `${message}\n${options.hint}`
     super(
-      text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1)}…` : text,
+      text.length > MAX_MESSAGE ? `${boundText(text, MAX_MESSAGE - 1).text}…` : text,
       'cause' in options ? { cause: options.cause } : undefined,
     )
     this.code = code

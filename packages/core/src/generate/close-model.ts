@@ -66,10 +66,11 @@ export async function closeFailed(
   settled: Settled<ModelReply> | undefined,
   watch: WatchResult,
   error: unknown,
+  seen: Usage | undefined,
 ): Promise<void> {
   const provider = ProviderError.isInstance(error) ? error : undefined
   const sent = provider?.sent ?? 'unknown'
-  const usage = provider?.delivered?.usage ?? undefined
+  const usage = provider?.delivered?.usage ?? seen
   if (sent !== 'no') countUsage(call, usage ?? USAGE_NOT_REPORTED)
   if (watch.stop !== undefined) {
     await closeWatched(call, effect, facts, watch.stop, undefined)

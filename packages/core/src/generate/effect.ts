@@ -9,6 +9,7 @@ import type { AskPoint, ErrorSnapshot } from '../hooks/hook-points.js'
 import type { CompiledTap } from '../hooks/hook-set.js'
 import { describeError, observe } from '../hooks/observe.js'
 import type { Asking, EffectOutcome, GateReceipt, Receipt, Sent } from '../hooks/receipt.js'
+import { boundText } from '../internal/bounded-text.js'
 import { delay } from '../internal/clock.js'
 import { isPlainJson, isThenable } from '../internal/json.js'
 import type { JsonObject, MaybePromise } from '../internal/json.js'
@@ -215,7 +216,7 @@ export function snapshotError(error: unknown): ErrorSnapshot {
   return Object.freeze({
     name,
     code: known ? error.code : null,
-    message: describeError(error).slice(0, 4000),
+    message: boundText(describeError(error), 4000).text,
     details: known && isPlainJson(error.details) ? error.details : null,
   })
 }

@@ -27,17 +27,22 @@ export interface FinishedReply {
 }
 
 /**
- * Takes a reply to where it is final: ids made unique, structured output read, `inspectReply` asked, the effect closed, its
- * events sent. A reply that was refused comes back with the text for the model; a stop throws.
+ * Takes a reply, its ids made unique, to where it is final: structured output read, `inspectReply` asked, the effect closed,
+ * its events sent. A reply that was refused comes back with the text for the model; a stop throws.
  */
-export async function finishReply(call: CallScope, plan: CallPlan, open: OpenReply): Promise<FinishedReply> {
-  const parts = withUniqueIds(call, open.reply.parts)
-  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool_call')
+export async function finishReply(
+  call: CallScope,
+  plan: CallPlan,
+  open: OpenReply,
+  parts: readonly AssistantPart[],
+): Promise<FinishedReply> {
+  const calls = callsOf(parts)
   const text = textOf(parts)
   let output: JsonValue | undefined
   if (plan.output !== undefined && calls.length === 0) {
     const read = await outputOf(plan.output.schema, text, open)
     if ('fault' in read) {
+      if (open.delivered) void emit(call, 'retracted', { code: 'OUTPUT_INVALID', plugin: null })
       if (open.effect !== undefined)
         await closeModel(call, open.effect, open.facts, { outcome: 'ok', sent: 'yes' }, open.reply).told
       throw read.fault
@@ -179,8 +184,13 @@ function textOf(parts: readonly AssistantPart[]): string | null {
   return text
 }
 
+/** The tool calls of a reply, in its order. */
+export function callsOf(parts: readonly AssistantPart[]): readonly ToolCallPart[] {
+  return parts.filter((part): part is ToolCallPart => part.type === 'tool_call')
+}
+
 /** Within a conversation every tool call has one id (CASE-16): a missing or repeated one is replaced. */
-function withUniqueIds(call: CallScope, parts: readonly AssistantPart[]): readonly AssistantPart[] {
+export function withUniqueIds(call: CallScope, parts: readonly AssistantPart[]): readonly AssistantPart[] {
   let copy: AssistantPart[] | undefined
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] as AssistantPart

@@ -1,16 +1,17 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
-import type { AssistantMessage, Message, ToolResultPart } from '../messages/message.js'
+import type { AssistantMessage, AssistantPart, Message, ToolCallPart, ToolResultPart } from '../messages/message.js'
 import type { Usage } from '../messages/usage.js'
 import type { Landing } from './build-request.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import { emit, listening } from './emit.js'
-import { finishReply, refusedTwice } from './finish-reply.js'
+import { callsOf, finishReply, refusedTwice, withUniqueIds } from './finish-reply.js'
 import type { FinishedReply } from './finish-reply.js'
 import { callModel } from './model-call.js'
 import type { OpenReply } from './model-call.js'
+import { RESULT_TEXT } from './round-call.js'
 import { runRound } from './tool-round.js'
 
 /** What one `generateText` call came to (G-7). */
@@ -30,8 +31,8 @@ export interface CallResultOf {
 
 /** Where the messages of closed rounds go: the log of a top-level run, or nowhere. */
 export interface RoundRecorder {
-  /** A round is closed: what the conversation has got since the last time is recorded. `withheld`: a gate took it back. */
-  closeRound(call: CallScope, withheld: boolean): Promise<void>
+  /** A round is closed: what the conversation has got since the last time is recorded. */
+  closeRound(call: CallScope): Promise<void>
 }
 
 /**
@@ -51,23 +52,24 @@ export async function generateCall(
       landing = outcome.landing
       continue
     }
-    const reply = await finishReply(call, plan, outcome)
-    call.add(assistantMessage(call, outcome, reply))
+    const reply = await finishOrKeep(call, plan, outcome)
     if (reply.refused !== undefined) {
       refusals += 1
+      withhold(call, outcome, reply.parts)
       if (refusals > 1) throw endRefused(call, reply.refused)
-      answerRefused(call, reply)
-      await recorder?.closeRound(call, false)
+      answerRefused(call, reply.refused)
+      await recorder?.closeRound(call)
       continue
     }
     refusals = 0
+    call.add(assistantMessage(call, outcome, reply.parts))
     if (reply.calls.length === 0 || landing !== undefined) {
-      if (reply.calls.length > 0) call.add(notRun(reply))
-      await recorder?.closeRound(call, false)
+      if (reply.calls.length > 0) call.add(notRun(reply.calls))
+      await recorder?.closeRound(call)
       return await complete(call, plan, outcome, reply, landing === undefined ? outcome.reply.finishReason : 'landed')
     }
     const skipped = await runTools(call, plan, reply)
-    await recorder?.closeRound(call, false)
+    await recorder?.closeRound(call)
     if (skipped > 0) {
       if (limitPolicy(plan, outcome) === 'throw') throw limitError(plan)
       return await complete(call, plan, outcome, reply, 'max_tool_calls_exceeded')
@@ -85,35 +87,59 @@ async function runTools(call: CallScope, plan: CallPlan, reply: FinishedReply): 
   }
 }
 
-function assistantMessage(call: CallScope, open: OpenReply, reply: FinishedReply): AssistantMessage {
+function assistantMessage(call: CallScope, open: OpenReply, parts: readonly AssistantPart[]): AssistantMessage {
   return {
     role: 'assistant',
-    content: reply.parts,
+    content: parts,
     provider: open.target.provider.id,
     model: open.reply.model ?? open.target.model,
     ...(call.labels.length === 0 ? {} : { labels: call.labels }),
   }
 }
 
-/** A refused reply stays in the record; the model is told why, and none of its calls ran. */
-function answerRefused(call: CallScope, reply: FinishedReply): void {
-  const refused = call.messages[call.messages.length - 1] as Message
-  call.withheld.add(refused)
-  if (reply.calls.length > 0) call.add(notRun(reply))
-  const text: Message = { role: 'user', content: [{ type: 'text', text: reply.refused?.text ?? '' }] }
-  call.add(text)
-  for (let index = call.messages.indexOf(refused); index < call.messages.length; index++)
-    call.withheld.add(call.messages[index] as Message)
+/**
+ * A reply that came and with which the call ends belongs to what the call has got to (S-22). Where `inspectReply` is tapped
+ * it has not passed there, so it is kept in the record and shown to nobody.
+ */
+async function finishOrKeep(call: CallScope, plan: CallPlan, open: OpenReply): Promise<FinishedReply> {
+  const parts = withUniqueIds(call, open.reply.parts)
+  try {
+    return await finishReply(call, plan, open, parts)
+  } catch (error) {
+    if (call.hookSet.gates.inspectReply.length > 0) withhold(call, open, parts)
+    else addUnrun(call, open, parts)
+    throw error
+  }
 }
 
-function notRun(reply: FinishedReply): Message {
+/** A reply that is kept in the record and shown to nobody; none of its calls ran. */
+function withhold(call: CallScope, open: OpenReply, parts: readonly AssistantPart[]): void {
+  const from = call.messages.length
+  addUnrun(call, open, parts)
+  for (let index = from; index < call.messages.length; index++) call.withheld.add(call.messages[index] as Message)
+}
+
+function addUnrun(call: CallScope, open: OpenReply, parts: readonly AssistantPart[]): void {
+  call.add(assistantMessage(call, open, parts))
+  const calls = callsOf(parts)
+  if (calls.length > 0) call.add(notRun(calls))
+}
+
+/** What the model is told of its reply that was refused. */
+function answerRefused(call: CallScope, refused: { readonly text: string }): void {
+  const text: Message = { role: 'user', content: [{ type: 'text', text: refused.text }] }
+  call.add(text)
+  call.withheld.add(text)
+}
+
+function notRun(calls: readonly ToolCallPart[]): Message {
   return {
     role: 'tool',
-    content: reply.calls.map((part) => ({
+    content: calls.map((part) => ({
       type: 'tool_result',
       toolCallId: part.toolCallId,
       toolName: part.toolName,
-      result: 'This call was not run.',
+      result: RESULT_TEXT.notRun,
       status: 'not_run',
     })),
   }

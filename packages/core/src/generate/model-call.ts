@@ -14,6 +14,7 @@ import { askPoint, Effect, settleGates } from './effect.js'
 import { ModelGateContext } from './effect-contexts.js'
 import type { ModelFacts } from './effect-contexts.js'
 import { receiveReply } from './receive-reply.js'
+import type { SeenOfReply } from './receive-reply.js'
 import { runOpen } from './open-effect.js'
 import type { Settled, WatchResult } from './open-effect.js'
 
@@ -33,11 +34,10 @@ export interface OpenReply {
 export type ModelOutcome = OpenReply | { readonly kind: 'land'; readonly landing: Landing }
 
 /** State of one effect over its attempts. */
-interface Attempting {
+interface Attempting extends SeenOfReply {
   readonly name: string
   readonly round: number
   readonly landing: Landing | undefined
-  delivered: boolean
 }
 
 /**
@@ -50,12 +50,13 @@ export async function callModel(
   round: number,
   landing: Landing | undefined,
 ): Promise<ModelOutcome> {
-  const attempting: Attempting = { name: `m${++call.requests}`, round, landing, delivered: false }
+  const attempting: Attempting = { name: `m${++call.requests}`, round, landing, delivered: false, usage: undefined }
   let last: unknown
   for (let index = 0; index < plan.targets.length; index++) {
     const target = plan.targets[index] as ModelTarget
     for (let attempt = 1; attempt <= plan.settings.retry.attempts; attempt++) {
       if (last !== undefined) await backOff(call, plan, last, attempt)
+      attempting.usage = undefined
       try {
         return await attemptModel(call, plan, target, attempting)
       } catch (error) {
@@ -138,9 +139,7 @@ async function attemptModel(
         timeoutMs: undefined,
       }
       settled.is = await runOpen(call, effect, open, watch, ({ signal }) =>
-        receiveReply(call, plan, target, request, signal, () => {
-          attempting.delivered = true
-        }),
+        receiveReply(call, plan, target, request, signal, attempting),
       )
       return valueOf(call, settled.is, target)
     })
@@ -148,7 +147,7 @@ async function attemptModel(
     if (watch.stop !== undefined) throw await closeWatched(call, effect, facts, watch.stop, reply)
     return { kind: 'reply', reply, target, effect, facts, delivered: attempting.delivered }
   } catch (error) {
-    if (!effect.closed) await closeFailed(call, effect, facts, settled.is, watch, error)
+    if (!effect.closed) await closeFailed(call, effect, facts, settled.is, watch, error, attempting.usage)
     throw call.run.stops.stopped ? (tree.stop?.error ?? call.run.stops.reason) : error
   }
 }

@@ -1,11 +1,20 @@
 import { ProviderError } from '../errors/provider-error.js'
-import { SluiceError } from '../errors/sluice-error.js'
 import type { EventTypeName } from '../events/run-event.js'
 import type { JsonObject } from '../internal/json.js'
+import type { Usage } from '../messages/usage.js'
 import type { ModelReply, ModelRequest, StreamPart } from '../providers/model-provider.js'
 import type { CallPlan, ModelTarget } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
+import { checkReply, replyTooLarge, usageOf } from './check-reply.js'
 import { emit } from './emit.js'
+
+/** What has been seen of a reply while it arrived, for the case that it is of no use. */
+export interface SeenOfReply {
+  /** Deltas were delivered to a consumer. */
+  delivered: boolean
+  /** Usage that the reply reported. */
+  usage: Usage | undefined
+}
 
 /** Sends the request and gives back the whole reply; on a stream the deltas go out on the way. */
 export async function receiveReply(
@@ -14,13 +23,13 @@ export async function receiveReply(
   target: ModelTarget,
   request: ModelRequest,
   signal: AbortSignal,
-  onDelta: () => void,
+  seen: SeenOfReply,
 ): Promise<ModelReply> {
   const reply = plan.stream
-    ? await readStream(call, target, request, signal, onDelta)
+    ? await readStream(call, target, request, signal, seen)
     : await target.provider.generate(request, signal)
-  checkReply(call, target, reply)
-  return reply
+  seen.usage = usageOf(reply)
+  return checkReply(target, reply, call.tree.limits)
 }
 
 async function readStream(
@@ -28,7 +37,7 @@ async function readStream(
   target: ModelTarget,
   request: ModelRequest,
   signal: AbortSignal,
-  onDelta: () => void,
+  seen: SeenOfReply,
 ): Promise<ModelReply> {
   const live = call.tree.options.sink?.live === true
   let reply: ModelReply | undefined
@@ -39,9 +48,9 @@ async function readStream(
       continue
     }
     units += part.type === 'tool_call_delta' ? part.argsDelta.length : part.text.length
-    if (units > call.tree.limits.replyBytes) throw tooLarge(call, target, units)
+    if (units > call.tree.limits.replyBytes) throw replyTooLarge(target, units, call.tree.limits.replyBytes)
     if (live && !signal.aborted) {
-      onDelta()
+      seen.delivered = true
       // deltas are never awaited
       void emit(call, deltaType(part), deltaData(part))
     }
@@ -74,39 +83,4 @@ function deltaData(part: Exclude<StreamPart, { type: 'reply' }>): JsonObject {
     argsDelta: part.argsDelta,
     checked: false,
   }
-}
-
-/** Bounds of a reply, and the promises of the adapter contract that the loop relies on. */
-function checkReply(call: CallScope, target: ModelTarget, reply: ModelReply): void {
-  const { limits } = call.tree
-  let units = 0
-  let calls = 0
-  for (const part of reply.parts) {
-    if (part.type === 'tool_call') {
-      calls += 1
-      units += part.args.length
-    } else if (part.type !== 'file') units += part.text.length
-  }
-  if (units > limits.replyBytes) throw tooLarge(call, target, units)
-  if (calls > limits.toolCallsPerReply) {
-    throw new SluiceError(
-      'LIMIT_EXCEEDED',
-      `A reply of ${target.provider.id}/${target.model} asks for ${calls} tool calls; at most ${limits.toolCallsPerReply} are taken.`,
-      {
-        hint: 'Raise limits.toolCallsPerReply, or ask the model for fewer.',
-        details: { limit: 'toolCallsPerReply', bound: limits.toolCallsPerReply, calls },
-      },
-    )
-  }
-}
-
-function tooLarge(call: CallScope, target: ModelTarget, units: number): SluiceError {
-  return new SluiceError(
-    'LIMIT_EXCEEDED',
-    `A reply of ${target.provider.id}/${target.model} is longer than ${call.tree.limits.replyBytes} bytes.`,
-    {
-      hint: 'Lower maxOutputTokens, or raise limits.replyBytes.',
-      details: { limit: 'replyBytes', bound: call.tree.limits.replyBytes, units },
-    },
-  )
 }

@@ -38,7 +38,12 @@ export class RunScope {
   readonly toolCalls: ToolCallRecord[] = []
   /** The call of the run itself, for the partial of an error. */
   call:
-    | { readonly messages: readonly Message[]; readonly labels: readonly Label[]; shown(): readonly Message[] }
+    | {
+        readonly messages: readonly Message[]
+        readonly withheld: ReadonlySet<Message>
+        readonly labels: readonly Label[]
+        shown(): readonly Message[]
+      }
     | undefined
 
   constructor(options: RunScopeOptions) {

@@ -4,10 +4,10 @@ import { askPoint, Effect, receiptOf, settleGates } from '../generate/effect.js'
 import { ExecutionGateContext } from '../generate/effect-contexts.js'
 import { beginRecord } from '../generate/model-call.js'
 import type { RunScope } from '../generate/run-scope.js'
-import { receiptsOf } from '../generate/tree-receipts.js'
 import type { Asking, Receipt } from '../hooks/receipt.js'
 import type { JsonValue } from '../internal/json.js'
 import { noteStore } from './finish-run.js'
+import { writeReceipts } from './write-receipts.js'
 
 /**
  * Asks `beforeExecution` of a top-level run. Throws where it was stopped: then `onStop` has been told, the receipt stands in
@@ -60,9 +60,7 @@ export async function askBeforeExecution(run: RunScope, steps: Steps): Promise<E
       agentCode: run.facts.agentCode,
       sessionId: run.facts.sessionId,
     })
-    await tree.parts.store.receipts
-      .append(tree.rootExecutionId, receiptsOf(tree))
-      .catch((failure: unknown) => noteStore(tree, null, failure))
+    await writeReceipts(tree)?.catch((failure: unknown) => noteStore(tree, null, failure))
     throw error
   }
   tree.check()

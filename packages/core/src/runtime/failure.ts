@@ -56,5 +56,5 @@ function kindOf(error: unknown, callback: boolean): FailureKind {
 /** The error columns of a record (Z-4, B-11). */
 export function errorColumns(error: unknown): Pick<ExecutionRecord, 'error'> {
   const { name, code, message, details } = snapshotError(error)
-  return { error: { name, code, message: message.slice(0, 4000), details } }
+  return { error: { name, code, message, details } }
 }

@@ -1,18 +1,21 @@
+import { SluiceError } from '../errors/sluice-error.js'
 import { emitRun } from '../generate/emit-run.js'
 import { snapshotError } from '../generate/effect.js'
 import type { RunScope } from '../generate/run-scope.js'
-import { receiptsOf } from '../generate/tree-receipts.js'
 import type { Tree } from '../generate/tree.js'
 import type { AfterExecutionContext } from '../hooks/hook-points.js'
 import { describeError, observe } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
 import type { JsonObject } from '../internal/json.js'
+import { wellFormedJson } from '../internal/well-formed-text.js'
 import { totalInput } from '../messages/usage.js'
 import { closeTurn } from '../sessions/session-header.js'
 import type { ExecutionRecord } from '../store/records.js'
+import type { Store } from '../store/store.js'
 import { countColumns } from './execution-row.js'
 import { errorColumns } from './failure.js'
 import type { Failure } from './failure.js'
+import { writeReceipts } from './write-receipts.js'
 
 /** How a run ended, for its row. */
 export type Ended =
@@ -55,7 +58,7 @@ export async function finaliseRun(run: RunScope, ended: Ended, messageCount: num
   const { store, clock } = tree.parts
   const at = clock.now()
   const { executionId, sessionId, parentExecutionId } = run.facts
-  const writes: Promise<unknown>[] = [store.executions.update(executionId as string, endColumns(run, ended, at))]
+  const writes: Promise<unknown>[] = [endRow(store, executionId as string, endColumns(run, ended, at))]
   if (parentExecutionId === null) {
     const status = ended.status === 'completed' ? 'completed' : ended.failure.status
     const tokens = { inputTokens: totalInput(tree.usage), outputTokens: tree.usage.outputTokens }
@@ -67,10 +70,20 @@ export async function finaliseRun(run: RunScope, ended: Ended, messageCount: num
       ),
     )
   }
-  const receipts = receiptsOf(tree)
-  if (receipts.length > 0) writes.push(store.receipts.append(tree.rootExecutionId, receipts))
+  const receipts = writeReceipts(tree)
+  if (receipts !== undefined) writes.push(receipts)
   for (const settled of await Promise.allSettled(writes))
     if (settled.status === 'rejected') noteStore(tree, executionId, settled.reason)
+}
+
+/** Writes the last columns of a row. A text that no store takes must not leave the row open (CASE-20). */
+export async function endRow(store: Store, executionId: string, columns: Partial<ExecutionRecord>): Promise<void> {
+  try {
+    await store.executions.update(executionId, columns)
+  } catch (fault) {
+    if (!SluiceError.isInstance(fault, 'STORE_VALUE_INVALID')) throw fault
+    await store.executions.update(executionId, wellFormedJson(columns))
+  }
 }
 
 /** Logs a record that could not be written at the end of a run. */

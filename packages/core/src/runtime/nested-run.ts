@@ -22,7 +22,7 @@ import { agentRecord, checkAgentRecord } from './agent-record.js'
 import { checkInput } from './check-input.js'
 import { countColumns, startRow } from './execution-row.js'
 import { failureOf } from './failure.js'
-import { endColumns, finaliseRun, noteStore } from './finish-run.js'
+import { endColumns, endRow, finaliseRun, noteStore } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { RunRecorder } from './recorder.js'
 import { runAgent } from './run-agent.js'
@@ -194,9 +194,9 @@ async function recorded(
     if (SluiceError.isInstance(error, 'JOURNAL_MISMATCH')) throw error
     const failure = failureOf(tree, tree.stop === undefined && run.stops.stopped ? run.stops.reason : error)
     ended = { status: 'failed', failure }
-    await store.executions
-      .update(executionId, endColumns(run, ended, clock.now()))
-      .catch((fault: unknown) => noteStore(tree, executionId, fault))
+    await endRow(store, executionId, endColumns(run, ended, clock.now())).catch((fault: unknown) =>
+      noteStore(tree, executionId, fault),
+    )
     throw withPartial(failure.error, run)
   }
 }

@@ -155,7 +155,7 @@ async function standalone(
     await tree.settle()
     return generated(done, run)
   } catch (error) {
-    await recorder.rest([]).catch((fault: unknown) => noteStore(tree, null, fault))
+    await recorder.rest(undefined).catch((fault: unknown) => noteStore(tree, null, fault))
     await tree.settle()
     throw withPartial(tree.stop?.error ?? (error instanceof FatalCallback ? error.error : error), run)
   } finally {

@@ -1,18 +1,39 @@
 import type { Steps } from '../engine/engine.js'
-import { receiptsOf } from '../generate/tree-receipts.js'
+import { SluiceError } from '../errors/sluice-error.js'
 import type { CallScope } from '../generate/call-scope.js'
 import type { RoundRecorder } from '../generate/generate-call.js'
 import type { Tree } from '../generate/tree.js'
+import { wellFormedJson } from '../internal/well-formed-text.js'
 import type { Message } from '../messages/message.js'
 import { toRows } from '../sessions/message-rows.js'
 import type { Store } from '../store/store.js'
+import { writeReceipts } from './write-receipts.js'
+
+interface Target {
+  readonly sessionId: string
+  readonly executionId: string
+  readonly agentCode: string
+}
+
+/** The part of a call that goes on record. */
+interface Conversation {
+  readonly messages: readonly Message[]
+  readonly withheld: ReadonlySet<Message>
+}
+
+/** Messages on their way to the log, and where the counters stood before. */
+interface Taken extends Conversation {
+  readonly from: { readonly recorded: number; readonly messageIndex: number; readonly round: number }
+}
+
+const NOTHING: Conversation = { messages: [], withheld: new Set() }
 
 /** What one run writes while it goes on: the rows of its turn (top level only), and the receipts of its tree. */
 export class RunRecorder implements RoundRecorder {
   readonly #store: Store
   readonly #tree: Tree
   readonly #steps: Steps
-  readonly #target: { readonly sessionId: string; readonly executionId: string; readonly agentCode: string } | undefined
+  readonly #target: Target | undefined
   /** Messages of the conversation that are on record: at first those of earlier turns. */
   #recorded = 0
   #messageIndex = 0
@@ -21,11 +42,7 @@ export class RunRecorder implements RoundRecorder {
   /** Rows of the session after the last write of this run. */
   messageCount: number | undefined
 
-  constructor(
-    tree: Tree,
-    steps: Steps,
-    target: { sessionId: string; executionId: string; agentCode: string } | undefined,
-  ) {
+  constructor(tree: Tree, steps: Steps, target: Target | undefined) {
     this.#store = tree.parts.store
     this.#tree = tree
     this.#steps = steps
@@ -37,55 +54,63 @@ export class RunRecorder implements RoundRecorder {
     this.#recorded = count
   }
 
-  async closeRound(call: CallScope, withheld: boolean): Promise<void> {
-    const { messages, first } = this.#take(call.messages)
+  async closeRound(call: CallScope): Promise<void> {
     const replayed = this.#steps.recorded(`log${this.#writes + 1}`) === 'done'
-    const count = await this.#steps.step(`log${++this.#writes}`, () =>
-      this.#write(messages, first, (index) => withheld || call.withheld.has(messages[index] as Message)),
-    )
+    const taken = this.#take(call)
+    const count = await this.#steps.step(`log${++this.#writes}`, () => this.#write(taken))
     if (count !== null) this.messageCount = count
     if (replayed) this.#tree.receipts = []
   }
 
   /** What is not on record when the run ends before its round was closed: written once, whatever becomes of the run. */
-  async rest(messages: readonly Message[]): Promise<void> {
-    const { messages: fresh, first } = this.#take(messages)
-    const count = await this.#write(fresh, first, () => false)
+  async rest(call: Conversation | undefined): Promise<void> {
+    const count = await this.#write(this.#take(call ?? NOTHING))
     if (count !== null) this.messageCount = count
   }
 
-  #take(all: readonly Message[]): { messages: readonly Message[]; first: { message: number; round: number } } {
-    const messages = all.slice(this.#recorded)
-    const first = { message: this.#messageIndex, round: this.#round }
-    this.#recorded = all.length
+  #take(call: Conversation): Taken {
+    const from = { recorded: this.#recorded, messageIndex: this.#messageIndex, round: this.#round }
+    const messages = call.messages.slice(this.#recorded)
+    this.#recorded = call.messages.length
     this.#messageIndex += messages.length
     for (const message of messages) if (message.role === 'assistant') this.#round += 1
-    return { messages, first }
+    return { messages, withheld: call.withheld, from }
   }
 
-  async #write(
-    messages: readonly Message[],
-    first: { message: number; round: number },
-    withheld: (index: number) => boolean,
-  ): Promise<number | null> {
-    const receipts = receiptsOf(this.#tree)
-    const writes: Promise<unknown>[] = []
-    if (receipts.length > 0) writes.push(this.#store.receipts.append(this.#tree.rootExecutionId, receipts))
+  async #write(taken: Taken): Promise<number | null> {
+    const receipts = writeReceipts(this.#tree)
     const target = this.#target
-    if (target === undefined || messages.length === 0) {
-      if (writes.length > 0) await writes[0]
+    if (target === undefined || taken.messages.length === 0) {
+      await receipts
       return null
     }
+    const [count] = await Promise.all([this.#writeMessages(taken, target), receipts])
+    return count
+  }
+
+  async #writeMessages(taken: Taken, target: Target): Promise<number> {
     const { ids, clock } = this.#tree.parts
+    const { messages, withheld, from } = taken
     const rows = toRows(messages, {
       ...target,
       ids,
       at: clock.now(),
-      firstMessageIndex: first.message,
-      firstRound: first.round,
-      withheld,
+      firstMessageIndex: from.messageIndex,
+      firstRound: from.round,
+      withheld: (index) => withheld.has(messages[index] as Message),
     })
-    const [count] = await Promise.all([this.#store.messages.append(target.sessionId, rows), ...writes])
-    return count as number
+    try {
+      return await this.#store.messages.append(target.sessionId, rows)
+    } catch (fault) {
+      // a text that no store takes must not lose the turn (CASE-20): it comes from raw data of a provider
+      if (SluiceError.isInstance(fault, 'STORE_VALUE_INVALID'))
+        return this.#store.messages.append(target.sessionId, wellFormedJson(rows))
+      if (!SluiceError.isInstance(fault, 'STORE_OUTCOME_UNKNOWN')) {
+        this.#recorded = from.recorded
+        this.#messageIndex = from.messageIndex
+        this.#round = from.round
+      }
+      throw fault
+    }
   }
 }

@@ -18,7 +18,7 @@ import type { CompiledSchema } from '../tools/compile-validator.js'
 import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
 import { startRow } from './execution-row.js'
 import { failureOf } from './failure.js'
-import { emitEnd, finaliseRun, tellAfterExecution } from './finish-run.js'
+import { emitEnd, finaliseRun, noteStore, tellAfterExecution } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
@@ -28,6 +28,7 @@ import { withPartial } from './run-result.js'
 import type { CompletedRun, Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
+import { writeReceipts } from './write-receipts.js'
 
 /** Everything about a top-level run that was decided before its first gate is asked. */
 export interface TopRun {
@@ -171,7 +172,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
     timeout?.()
   }
   if (ended.status === 'failed') {
-    if (run.call !== undefined) await recorder.rest(run.call.messages).catch(() => undefined)
+    await recorder.rest(run.call).catch((fault: unknown) => noteStore(tree, executionId, fault))
   }
   const receipt = closeExecution(
     run,

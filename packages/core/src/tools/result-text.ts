@@ -1,6 +1,7 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import { boundText } from '../internal/bounded-text.js'
 import { escapeControl } from '../internal/escape-text.js'
+import { wellFormedText } from '../internal/well-formed-text.js'
 
 /** What the model reads of a result. */
 export interface ResultText {
@@ -18,7 +19,7 @@ const MAX_BYTES = 262_144
  * @throws TOOL_RESULT_INVALID for nothing (`reason` `tool.null_result`, G-29) and for what is neither text nor JSON data
  */
 export function toResultText(value: unknown, toolCode: string, maxBytes = MAX_BYTES): ResultText {
-  const text = wellFormed(typeof value === 'string' ? value : jsonText(value, toolCode))
+  const text = wellFormedText(typeof value === 'string' ? value : jsonText(value, toolCode))
   const bounded = boundText(text, maxBytes, 'bytes')
   if (!bounded.cut) return bounded
   const mark = `\n[cut: the result is longer than ${maxBytes} bytes]`
@@ -65,9 +66,4 @@ function invalid(toolCode: string, what: string, cause?: unknown, reason = 'tool
     hint: 'Return a string or JSON data; to say no, return refuse(text).',
     ...(cause === undefined ? {} : { cause }),
   })
-}
-
-function wellFormed(text: string): string {
-  // in every Node that is supported, and not yet in the types of ES2023
-  return (text as unknown as { toWellFormed(): string }).toWellFormed()
 }
