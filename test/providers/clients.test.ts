@@ -30,7 +30,16 @@ afterEach(() => vi.unstubAllEnvs())
 
 describe('options', () => {
   it('names everything that is wrong with them at once', () => {
-    const options = { protocl: 'x', protocol: 'grpc', id: 'a/b', baseUrl: 'not a url', apiKey: '', client: {}, headers: { a: 1 }, fetch: 'x' }
+    const options = {
+      protocl: 'x',
+      protocol: 'grpc',
+      id: 'a/b',
+      baseUrl: 'not a url',
+      apiKey: '',
+      client: {},
+      headers: { a: 1 },
+      fetch: 'x',
+    }
     const fault = faultOf(() => openai(options as never))
     expect(fault.code).toBe('INVALID_CONFIG')
     for (const name of Object.keys(options)) expect(fault.message).toContain(`\`${name}\``)
@@ -38,9 +47,21 @@ describe('options', () => {
   })
 
   it('have the protocol, id and defaults that the provider’s row says', () => {
-    expect(openai()).toMatchObject({ id: 'openai', protocol: 'openai-responses', defaults: { onToolError: 'throw', onToolLimit: 'finish' } })
-    expect(openai({ protocol: 'openai-chat', id: 'local' })).toMatchObject({ id: 'local', protocol: 'openai-chat', defaults: { onToolError: 'throw', onToolLimit: 'throw' } })
-    expect(anthropic()).toMatchObject({ id: 'anthropic', protocol: 'anthropic-messages', defaults: { onToolError: 'throw', onToolLimit: 'throw' } })
+    expect(openai()).toMatchObject({
+      id: 'openai',
+      protocol: 'openai-responses',
+      defaults: { onToolError: 'throw', onToolLimit: 'finish' },
+    })
+    expect(openai({ protocol: 'openai-chat', id: 'local' })).toMatchObject({
+      id: 'local',
+      protocol: 'openai-chat',
+      defaults: { onToolError: 'throw', onToolLimit: 'throw' },
+    })
+    expect(anthropic()).toMatchObject({
+      id: 'anthropic',
+      protocol: 'anthropic-messages',
+      defaults: { onToolError: 'throw', onToolLimit: 'throw' },
+    })
   })
 })
 
@@ -51,14 +72,20 @@ describe('the key', () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-from-environment-1')
     vi.stubEnv('ANTHROPIC_API_KEY', 'sk-from-environment-2')
     for (const provider of providers) await provider.generate(request(), never())
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-from-environment-1', 'Bearer sk-from-environment-2'])
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer sk-from-environment-1',
+      'Bearer sk-from-environment-2',
+    ])
     await server.close()
   })
 
   it('that is missing is told by its name before anything is sent; a server of one’s own needs none', async () => {
     vi.stubEnv('OPENAI_API_KEY', '')
     vi.stubEnv('ANTHROPIC_API_KEY', '')
-    for (const [provider, variable] of [[openai(), 'OPENAI_API_KEY'], [anthropic(), 'ANTHROPIC_API_KEY']] as const) {
+    for (const [provider, variable] of [
+      [openai(), 'OPENAI_API_KEY'],
+      [anthropic(), 'ANTHROPIC_API_KEY'],
+    ] as const) {
       const error = await errorOf(provider.generate(request(), never()))
       expect(error).toMatchObject({ code: 'MISSING_CONFIG' })
       expect(error.message).toContain(variable)
@@ -74,7 +101,10 @@ describe('the SDK', () => {
   it('is told by its install line where it is not installed', async () => {
     const child = fileURLToPath(new URL('./without-sdk.child.ts', import.meta.url))
     const run = promisify(execFile)(process.execPath, ['--conditions=sluice-source', '--import', 'tsx', child])
-    const lines = (await run).stdout.trim().split('\n').map((line) => JSON.parse(line) as { code: string; message: string })
+    const lines = (await run).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { code: string; message: string })
     expect(lines.map(({ code }) => code)).toEqual(['PROVIDER_SDK_MISSING', 'PROVIDER_SDK_MISSING'])
     expect(lines[0]?.message).toContain('npm install "openai@')
     expect(lines[1]?.message).toContain('npm install "@anthropic-ai/sdk@')
@@ -86,10 +116,12 @@ describe('the SDK', () => {
     const constructed = vi.spyOn(OpenAI.prototype, 'buildURL')
     const provider = openai({ baseUrl: server.url, apiKey: 'sk-0123456789' })
     const connections = [undefined, { apiKey: 'sk-other-012345' }, { baseUrl: `${server.url}/v9` }]
-    await Promise.all(Array.from({ length: 12 }, (_, index) => {
-      const connection = connections[index % 3]
-      return provider.generate(request(connection === undefined ? {} : { connection }), never())
-    }))
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) => {
+        const connection = connections[index % 3]
+        return provider.generate(request(connection === undefined ? {} : { connection }), never())
+      }),
+    )
     for (const client of constructed.mock.contexts) fetches.add(client)
     expect(fetches.size).toBe(3)
     expect(server.requests.filter(({ path }) => path === '/v9/responses')).toHaveLength(4)
@@ -111,13 +143,22 @@ describe('the SDK', () => {
 describe('a client of the user', () => {
   it('is used as it is, with retries off, and sees the body as an object', async () => {
     const server = await serveExchanges([{ status: 500, headers: {}, bodyText: '' }, OK_CHAT, OK_CHAT])
-    const client = new OpenAI({ apiKey: 'sk-client-0123456', baseURL: `${server.url}/own`, maxRetries: 5, defaultHeaders: { 'x-own': 'yes' } })
+    const client = new OpenAI({
+      apiKey: 'sk-client-0123456',
+      baseURL: `${server.url}/own`,
+      maxRetries: 5,
+      defaultHeaders: { 'x-own': 'yes' },
+    })
     const provider = openai({ client, protocol: 'openai-chat', headers: { 'x-more': 'too' } })
     await errorOf(provider.generate(request(), never()))
     await provider.generate(request({ connection: { apiKey: 'sk-tenant-0123456' } }), never())
     await stream(provider)
     expect(server.requests.map(({ path }) => path)).toEqual(Array(3).fill('/own/chat/completions'))
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-client-0123456', 'Bearer sk-tenant-0123456', 'Bearer sk-client-0123456'])
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer sk-client-0123456',
+      'Bearer sk-tenant-0123456',
+      'Bearer sk-client-0123456',
+    ])
     expect(server.requests[0]?.headers).toMatchObject({ 'x-own': 'yes', 'x-more': 'too' })
     // a base URL that is not OpenAI's tells a compatible server
     expect(JSON.parse(server.requests[0]?.body ?? '{}')).toMatchObject({ max_tokens: 500 })
@@ -127,25 +168,40 @@ describe('a client of the user', () => {
 
   it('may be one that puts the deployment into the path, or one of Anthropic', async () => {
     const server = await serveExchanges([OK_CHAT, OK_ANTHROPIC])
-    const azure = new AzureOpenAI({ apiKey: 'azure-key-0123456', baseURL: `${server.url}/openai`, apiVersion: '2025-01-01' })
+    const azure = new AzureOpenAI({
+      apiKey: 'azure-key-0123456',
+      baseURL: `${server.url}/openai`,
+      apiVersion: '2025-01-01',
+    })
     await openai({ client: azure, protocol: 'openai-chat', dialect: 'openai' }).generate(request(), never())
     expect(server.requests[0]?.path).toBe('/openai/deployments/test-model/chat/completions?api-version=2025-01-01')
     expect(server.requests[0]?.headers['api-key']).toBe('azure-key-0123456')
-    await anthropic({ client: new Anthropic({ apiKey: 'sk-ant-0123456', baseURL: server.url, maxRetries: 3 }) }).generate(request(), never())
+    await anthropic({
+      client: new Anthropic({ apiKey: 'sk-ant-0123456', baseURL: server.url, maxRetries: 3 }),
+    }).generate(request(), never())
     expect(server.requests[1]?.path).toBe('/v1/messages')
     await server.close()
   })
 
   it('that cannot take another key says so', async () => {
-    const post = () => ({ asResponse: async () => new Response('{}'), withResponse: async () => ({ data: [], response: new Response('{}') }) })
+    const post = () => ({
+      asResponse: async () => new Response('{}'),
+      withResponse: async () => ({ data: [], response: new Response('{}') }),
+    })
     const provider = openai({ client: { post } })
-    expect(await errorOf(provider.generate(request({ connection: { apiKey: 'k' } }), never()))).toMatchObject({ code: 'INVALID_CONFIG' })
+    expect(await errorOf(provider.generate(request({ connection: { apiKey: 'k' } }), never()))).toMatchObject({
+      code: 'INVALID_CONFIG',
+    })
   })
 
   it('keeps its key out of errors', async () => {
     const key = 'sk-of-the-client-0123'
-    const server = await serveExchanges([{ status: 401, headers: { 'content-type': 'application/json' }, body: { error: { message: `bad ${key}` } } }])
-    const error = await errorOf(openai({ client: new OpenAI({ apiKey: key, baseURL: server.url }) }).generate(request(), never()))
+    const server = await serveExchanges([
+      { status: 401, headers: { 'content-type': 'application/json' }, body: { error: { message: `bad ${key}` } } },
+    ])
+    const error = await errorOf(
+      openai({ client: new OpenAI({ apiKey: key, baseURL: server.url }) }).generate(request(), never()),
+    )
     expect(error.code).toBe('PROVIDER_AUTH')
     expect(error.message).not.toContain(key)
     await server.close()

@@ -11,7 +11,7 @@ import { expectedFromChat } from './recorded/expected-chat.js'
 import { EXPECTED_ERRORS } from './recorded/expected-errors.js'
 import { expectedFromResponses } from './recorded/expected-responses.js'
 import type { Raw } from './recorded/raw-json.js'
-import { hasRecordings } from './recorded/recordings-folder.js'
+import { hasRecordings, recordingsFolder } from './recorded/recordings-folder.js'
 import type { ReplyFacts } from './recorded/reply-facts.js'
 import { factsOf } from './recorded/reply-facts.js'
 
@@ -23,7 +23,10 @@ const EXPECTED: Record<AdapterUnderTest['name'], (recorded: RecordedResponse) =>
 
 const RATE_LIMIT = /^(x-ratelimit-|anthropic-ratelimit-|retry-after)/
 
-describe.skipIf(!hasRecordings('recorded replies'))('recorded replies', () => {
+// the one line for all three suites over the recordings
+if (!hasRecordings) console.log(`skipped: no recordings at ${recordingsFolder} (set SLUICE_RECORDINGS)`)
+
+describe.skipIf(!hasRecordings)('recorded replies', () => {
   let server: ExchangeServer
   beforeAll(async () => {
     server = await serveExchanges()
@@ -69,7 +72,8 @@ function expectReply(adapter: AdapterUnderTest, { exchange }: Placed, outcome: O
   const limits = Object.entries(exchange.response.headers).filter(([header]) => RATE_LIMIT.test(header))
   expect(reply.rateLimit ?? {}).toEqual(Object.fromEntries(limits))
   if (exchange.response.bodyText === undefined) return
-  const joined = (type: string) => deltas.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('')
+  const joined = (type: string) =>
+    deltas.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('')
   expect(joined('text_delta')).toBe(expected.text)
   expect(joined('reasoning_delta')).toBe(expected.reasoning.join(''))
   for (const [index, { id, name, args }] of expected.calls.entries()) {
@@ -90,7 +94,8 @@ function expectError(name: string, { exchange }: Placed, outcome: Outcome): void
   const body = response.body as Raw | undefined
   if (body !== undefined) expect(error.message).toContain((body.error ?? body).message)
   if (body?.request_id !== undefined) expect(error.requestId).toBe(body.request_id)
-  if (response.headers['retry-after'] !== undefined) expect(error.retryAfterMs).toBe(Number(response.headers['retry-after']) * 1000)
+  if (response.headers['retry-after'] !== undefined)
+    expect(error.retryAfterMs).toBe(Number(response.headers['retry-after']) * 1000)
   expect(error.message).not.toContain(TEST_KEY)
   expect(error.cause).toBeInstanceOf(Error)
 }

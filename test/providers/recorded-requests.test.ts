@@ -29,7 +29,7 @@ const OTHER_REPLY = new Set(['openai-responses/reasoning-modified-history-error#
 /** The least number of rounds, next to its request, that continue a conversation. */
 const ROUNDS = { 'openai-responses': 18, 'openai-chat': 20, anthropic: 20 } as const
 
-describe.skipIf(!hasRecordings('recorded requests'))('recorded requests', () => {
+describe.skipIf(!hasRecordings)('recorded requests', () => {
   let server: ExchangeServer
   beforeAll(async () => {
     server = await serveExchanges()
@@ -71,7 +71,12 @@ describe.skipIf(!hasRecordings('recorded requests'))('recorded requests', () => 
         const provider = adapter.make({ url: server.url }, exchange.request.url)
         const before = requestOf(adapter, provider.id, exchange)
         const after = requestOf(adapter, provider.id, next)
-        const tail = continuation(before.messages, after.messages, next.request.body as Raw, exchange.response.body as Raw)
+        const tail = continuation(
+          before.messages,
+          after.messages,
+          next.request.body as Raw,
+          exchange.response.body as Raw,
+        )
         if (tail === undefined) return
         rounds += 1
         server.answer(exchange.response)

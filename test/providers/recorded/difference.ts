@@ -57,7 +57,9 @@ export function schemaShape(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return {}
   const { properties, items, anyOf, oneOf, $defs, definitions } = schema as Raw
   const shapes = (map: Raw | undefined) =>
-    map === undefined ? undefined : Object.fromEntries(Object.entries(map).map(([key, value]) => [key, schemaShape(value)]))
+    map === undefined
+      ? undefined
+      : Object.fromEntries(Object.entries(map).map(([key, value]) => [key, schemaShape(value)]))
   const variants = (anyOf ?? oneOf) as unknown[] | undefined
   const named = variants?.map(schemaShape).filter((shape) => JSON.stringify(shape) !== '{}')
   return {

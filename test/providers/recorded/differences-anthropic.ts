@@ -27,7 +27,8 @@ export const ANTHROPIC_DIFFERENCES: readonly AcceptedDifference[] = [
     what: 'cache breakpoints outside of user content',
     reason: 'A system message and the parts of a reply carry no breakpoint of the caller; clients move one along.',
     apply({ recorded }) {
-      for (const block of [...objectsIn(recorded.system), ...blocks(recorded).filter(notText)]) delete block.cache_control
+      for (const block of [...objectsIn(recorded.system), ...blocks(recorded).filter(notText)])
+        delete block.cache_control
     },
   },
   {
@@ -75,13 +76,14 @@ export const ANTHROPIC_DIFFERENCES: readonly AcceptedDifference[] = [
     what: 'parallel calls allowed',
     reason: 'The default of a tool choice, which a client spells out.',
     apply({ recorded }) {
-      if (recorded.tool_choice?.disable_parallel_tool_use === false) delete recorded.tool_choice.disable_parallel_tool_use
+      if (recorded.tool_choice?.disable_parallel_tool_use === false)
+        delete recorded.tool_choice.disable_parallel_tool_use
     },
   },
   {
     what: 'tool schemas',
     reason:
-      'We send the author\'s schema, not strict, without its draft and without an empty description; the names of all keys must agree.',
+      "We send the author's schema, not strict, without its draft and without an empty description; the names of all keys must agree.",
     apply({ recorded, ours }) {
       for (const tool of [...((recorded.tools ?? []) as Raw[]), ...((ours.tools ?? []) as Raw[])]) {
         if (tool.input_schema === undefined) continue

@@ -10,7 +10,8 @@ export const CHAT_DIFFERENCES: readonly AcceptedDifference[] = [
   ...OPENAI_DIFFERENCES,
   {
     what: 'output cap',
-    reason: 'Every request of ours has an explicit cap, under the name that the server knows; clients used either name.',
+    reason:
+      'Every request of ours has an explicit cap, under the name that the server knows; clients used either name.',
     apply({ recorded, ours }) {
       const cap = recorded.max_completion_tokens ?? recorded.max_tokens
       dropMembers(recorded, 'max_completion_tokens', 'max_tokens')
@@ -71,7 +72,11 @@ export const CHAT_DIFFERENCES: readonly AcceptedDifference[] = [
     what: 'refusals as text',
     reason: 'We send a refusal back as one; a client sent it as text.',
     apply({ recorded, ours }) {
-      const texts = new Set(messages(recorded).flatMap((message) => message.content ?? []).map((piece: Raw) => piece.text))
+      const texts = new Set(
+        messages(recorded)
+          .flatMap((message) => message.content ?? [])
+          .map((piece: Raw) => piece.text),
+      )
       for (const piece of messages(ours).flatMap((message) => (message.content ?? []) as Raw[])) {
         if (piece.type !== 'refusal' || !texts.has(piece.refusal)) continue
         piece.type = 'text'

@@ -6,7 +6,8 @@ import type { Raw } from './raw-json.js'
 export const OPENAI_DIFFERENCES: readonly AcceptedDifference[] = [
   {
     what: 'store',
-    reason: 'State at the provider is off: we say `store: false`, the recorded clients left the default or asked for it.',
+    reason:
+      'State at the provider is off: we say `store: false`, the recorded clients left the default or asked for it.',
     apply({ recorded, ours }) {
       dropMembers(recorded, 'store')
       if (ours.store === false) delete ours.store

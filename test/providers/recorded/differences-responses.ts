@@ -44,7 +44,11 @@ export const RESPONSES_DIFFERENCES: readonly AcceptedDifference[] = [
     what: 'ids of calls that the client left out',
     reason: 'We send the ids of items back; some clients keep only the call id, which pairs call and result.',
     apply({ recorded, ours }) {
-      const without = new Set(items(recorded).filter((item) => item.type === 'function_call' && item.id === undefined).map((item) => item.call_id))
+      const without = new Set(
+        items(recorded)
+          .filter((item) => item.type === 'function_call' && item.id === undefined)
+          .map((item) => item.call_id),
+      )
       for (const item of items(ours)) if (item.type === 'function_call' && without.has(item.call_id)) delete item.id
     },
   },
@@ -72,7 +76,8 @@ export const RESPONSES_DIFFERENCES: readonly AcceptedDifference[] = [
     what: 'output cap',
     reason: 'Every request of ours has an explicit cap.',
     apply({ recorded, ours }) {
-      if (recorded.max_output_tokens === undefined && typeof ours.max_output_tokens === 'number') delete ours.max_output_tokens
+      if (recorded.max_output_tokens === undefined && typeof ours.max_output_tokens === 'number')
+        delete ours.max_output_tokens
     },
   },
   {

@@ -19,7 +19,9 @@ export function expectedFromAnthropic(recorded: RecordedResponse): ReplyFacts {
   const start = of('message_start')[0]?.message as Raw
   const end = of('message_delta').at(-1) as Raw
   const content = of('content_block_start').map(({ index, content_block }) => {
-    const deltas = of('content_block_delta').filter((event) => event.index === index).map((event) => event.delta as Raw)
+    const deltas = of('content_block_delta')
+      .filter((event) => event.index === index)
+      .map((event) => event.delta as Raw)
     const joined = (member: string) => deltas.map((delta) => delta[member] ?? '').join('')
     const json = joined('partial_json')
     return {
@@ -37,7 +39,9 @@ function facts(message: Raw): ReplyFacts {
   const of = (type: string) => blocks.filter((block) => block.type === type)
   const usage = message.usage as Raw
   return {
-    text: of('text').map((block) => block.text).join(''),
+    text: of('text')
+      .map((block) => block.text)
+      .join(''),
     refusal: message.stop_details?.explanation ?? '',
     reasoning: of('thinking').map((block) => block.thinking),
     opaque: blocks

@@ -25,16 +25,17 @@ function fromWhole(body: Raw): ReplyFacts {
       .filter((thought) => thought !== ''),
     opaque: thoughts.map((item) => item.encrypted_content).filter((content) => typeof content === 'string'),
     calls: calls.map((item) => ({ id: item.call_id, name: item.name, args: argsOf(item.arguments) })),
-    hosted: items
-      .map((item) => item.type)
-      .filter((type) => !['message', 'reasoning', 'function_call'].includes(type)),
+    hosted: items.map((item) => item.type).filter((type) => !['message', 'reasoning', 'function_call'].includes(type)),
     ...closing(body, calls.length > 0, refusal !== ''),
   }
 }
 
 function fromDeltas(events: readonly Raw[]): ReplyFacts {
   const of = (type: string) => events.filter((event) => event.type === type)
-  const joined = (type: string) => of(type).map((event) => event.delta).join('')
+  const joined = (type: string) =>
+    of(type)
+      .map((event) => event.delta)
+      .join('')
   const added = of('response.output_item.added').map((event) => event.item as Raw)
   const done = of('response.output_item.done').map((event) => event.item as Raw)
   const calls = added.filter((item) => item.type === 'function_call')
@@ -63,15 +64,19 @@ function closing(response: Raw, called: boolean, refused: boolean) {
   const cached = usage?.input_tokens_details?.cached_tokens ?? null
   const written = usage?.input_tokens_details?.cache_write_tokens ?? null
   return {
-    finishReason: cutOff === 'max_output_tokens' ? 'length' : (cutOff ?? (called ? 'tool_calls' : refused ? 'refusal' : 'stop')),
+    finishReason:
+      cutOff === 'max_output_tokens' ? 'length' : (cutOff ?? (called ? 'tool_calls' : refused ? 'refusal' : 'stop')),
     model: response.model as string,
     responseId: response.id as string,
-    usage: usage === null ? undefined : [
-      usage.input_tokens - cached - written,
-      cached,
-      written,
-      usage.output_tokens,
-      usage.output_tokens_details?.reasoning_tokens ?? null,
-    ],
+    usage:
+      usage === null
+        ? undefined
+        : [
+            usage.input_tokens - cached - written,
+            cached,
+            written,
+            usage.output_tokens,
+            usage.output_tokens_details?.reasoning_tokens ?? null,
+          ],
   }
 }

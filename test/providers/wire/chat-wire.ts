@@ -62,7 +62,11 @@ function chunks(reply: WireReply): unknown[] {
     chunk({ role: 'assistant', content: '' }),
     ...(reply.text === undefined ? [] : halves(reply.text).map((content) => chunk({ content }))),
     ...(reply.calls ?? []).flatMap(({ id, name, args }, index) => [
-      chunk({ tool_calls: [{ index, ...(id === undefined ? {} : { id }), type: 'function', function: { name, arguments: '' } }] }),
+      chunk({
+        tool_calls: [
+          { index, ...(id === undefined ? {} : { id }), type: 'function', function: { name, arguments: '' } },
+        ],
+      }),
       ...halves(args).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ]),
   ]

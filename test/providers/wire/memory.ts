@@ -10,7 +10,11 @@ export function answering(adapter: WiredAdapter, answer: RecordedResponse): Mode
 }
 
 /** The reply to a plain call that is answered so. */
-export function replyTo(adapter: WiredAdapter, answer: RecordedResponse, changes: Partial<ModelRequest> = {}): Promise<ModelReply> {
+export function replyTo(
+  adapter: WiredAdapter,
+  answer: RecordedResponse,
+  changes: Partial<ModelRequest> = {},
+): Promise<ModelReply> {
   return answering(adapter, answer).generate(request(changes), never())
 }
 
@@ -26,7 +30,11 @@ export async function partsTo(
 }
 
 /** The reply that such a stream ends with. */
-export async function streamedReplyTo(adapter: WiredAdapter, answer: RecordedResponse, changes: Partial<ModelRequest> = {}): Promise<ModelReply> {
+export async function streamedReplyTo(
+  adapter: WiredAdapter,
+  answer: RecordedResponse,
+  changes: Partial<ModelRequest> = {},
+): Promise<ModelReply> {
   const last = (await partsTo(adapter, answer, changes)).at(-1)
   if (last?.type !== 'reply') throw new Error('the stream did not end with a reply')
   return last.reply

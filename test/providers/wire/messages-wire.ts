@@ -52,11 +52,7 @@ function blockEvents(block: Record<string, any>, index: number, args: string): u
           ]
         : halves(args).map((partial_json) => ({ type: 'input_json_delta', partial_json }))
   const empty =
-    block.type === 'text'
-      ? { text: '' }
-      : block.type === 'thinking'
-        ? { thinking: '', signature: '' }
-        : { input: {} }
+    block.type === 'text' ? { text: '' } : block.type === 'thinking' ? { thinking: '', signature: '' } : { input: {} }
   return [
     { type: 'content_block_start', index, content_block: { ...block, ...empty } },
     ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
@@ -71,7 +67,12 @@ function events(reply: WireReply): unknown[] {
   return [
     {
       type: 'message_start',
-      message: { ...whole, content: [], stop_reason: null, ...(usage === undefined ? {} : { usage: { ...usage, output_tokens: 1 } }) },
+      message: {
+        ...whole,
+        content: [],
+        stop_reason: null,
+        ...(usage === undefined ? {} : { usage: { ...usage, output_tokens: 1 } }),
+      },
     },
     { type: 'ping' },
     { type: 'unheard_of', anything: [1] },

@@ -74,7 +74,11 @@ function deltas(item: Record<string, any>, output_index: number): unknown[] {
       delta,
     }))
   }
-  return halves(item.arguments).map((delta) => ({ type: 'response.function_call_arguments.delta', output_index, delta }))
+  return halves(item.arguments).map((delta) => ({
+    type: 'response.function_call_arguments.delta',
+    output_index,
+    delta,
+  }))
 }
 
 function events(reply: WireReply): unknown[] {
@@ -86,7 +90,11 @@ function events(reply: WireReply): unknown[] {
       {
         type: 'response.output_item.added',
         output_index,
-        item: { ...item, ...(item.type === 'function_call' ? { arguments: '' } : {}), ...(item.type === 'message' ? { content: [] } : {}) },
+        item: {
+          ...item,
+          ...(item.type === 'function_call' ? { arguments: '' } : {}),
+          ...(item.type === 'message' ? { content: [] } : {}),
+        },
       },
       ...deltas(item, output_index),
       { type: 'response.output_item.done', output_index, item },

@@ -3,7 +3,11 @@ import type { WiredAdapter } from './adapters.js'
 import { never, WIRED } from './adapters.js'
 
 /** The body that an adapter sends for a request, without a server. */
-export async function sentBody(adapter: WiredAdapter, request: ModelRequest, id?: string): Promise<Record<string, any>> {
+export async function sentBody(
+  adapter: WiredAdapter,
+  request: ModelRequest,
+  id?: string,
+): Promise<Record<string, any>> {
   let body = ''
   const provider = adapter.make({
     baseUrl: 'http://127.0.0.1:9',

@@ -99,7 +99,13 @@ class MessagesStream implements StreamReader {
       const index = this.#calls.size
       this.#calls.set(place, index)
       block.id = this.#ids.claim(block.id)
-      out.push({ type: 'tool_call_delta', index, toolCallId: wireText(block.id), toolName: wireText(block.name), argsDelta: '' })
+      out.push({
+        type: 'tool_call_delta',
+        index,
+        toolCallId: wireText(block.id),
+        toolName: wireText(block.name),
+        argsDelta: '',
+      })
     }
   }
 

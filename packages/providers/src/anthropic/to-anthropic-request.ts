@@ -61,7 +61,8 @@ export function toAnthropicRequest(request: ModelRequest, context: AnthropicCont
   addThinking(body, request, context.thinking)
   if (request.temperature !== undefined) body.temperature = request.temperature
   if (request.topP !== undefined) body.top_p = request.topP
-  if (request.stopSequences !== undefined && request.stopSequences.length > 0) body.stop_sequences = request.stopSequences
+  if (request.stopSequences !== undefined && request.stopSequences.length > 0)
+    body.stop_sequences = request.stopSequences
   return mergeRawOptions(body, request, RULES)
 }
 
@@ -93,10 +94,16 @@ class History {
         if (message.content !== '') this.system.push(message.content)
         return
       case 'user':
-        this.#turn('user', message.content.map((part) => this.#userBlock(part)))
+        this.#turn(
+          'user',
+          message.content.map((part) => this.#userBlock(part)),
+        )
         return
       case 'tool':
-        this.#turn('user', message.content.map((part) => this.#resultBlock(part)))
+        this.#turn(
+          'user',
+          message.content.map((part) => this.#resultBlock(part)),
+        )
         return
       case 'assistant':
         this.#turn('assistant', this.#assistantBlocks(message))

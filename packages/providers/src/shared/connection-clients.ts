@@ -77,7 +77,10 @@ class Clients implements ConnectionClients {
     return this.#remember(key, baseUrl, () => this.#source.create({ apiKey: key, baseUrl }))
   }
 
-  #derived(client: SdkClient, { apiKey, baseUrl }: NonNullable<ModelRequest['connection']>): SdkClient | Promise<SdkClient> {
+  #derived(
+    client: SdkClient,
+    { apiKey, baseUrl }: NonNullable<ModelRequest['connection']>,
+  ): SdkClient | Promise<SdkClient> {
     if (client.withOptions === undefined) {
       throw new SluiceError(
         'INVALID_CONFIG',
@@ -93,7 +96,11 @@ class Clients implements ConnectionClients {
     return this.#remember(apiKey, baseUrl, async () => derived(options))
   }
 
-  #remember(apiKey: string | undefined, baseUrl: string | undefined, make: () => Promise<SdkClient>): SdkClient | Promise<SdkClient> {
+  #remember(
+    apiKey: string | undefined,
+    baseUrl: string | undefined,
+    make: () => Promise<SdkClient>,
+  ): SdkClient | Promise<SdkClient> {
     const place = JSON.stringify([apiKey ?? null, baseUrl ?? null])
     const known = this.#entries.get(place)
     if (known !== undefined) return known.client

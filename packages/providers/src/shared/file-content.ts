@@ -25,7 +25,11 @@ export function isImage(mediaType: string): boolean {
 
 /** The refusal of a content part that has no place in a protocol. */
 export function unsupportedContent(type: string, place: string, protocol: Protocol): SluiceError {
-  return new SluiceError('UNSUPPORTED_CONTENT', `A content part of type "${type}" cannot be sent in ${place} with ${protocol}.`, {
-    details: { protocol, type, place },
-  })
+  return new SluiceError(
+    'UNSUPPORTED_CONTENT',
+    `A content part of type "${type}" cannot be sent in ${place} with ${protocol}.`,
+    {
+      details: { protocol, type, place },
+    },
+  )
 }

@@ -4,16 +4,24 @@ import { SluiceError } from '@sluice/core'
  * Imports an SDK when it is first needed. `load` is the literal `import()`, so that bundlers see it.
  * @throws PROVIDER_SDK_MISSING with the install line, where the package is not there.
  */
-export async function loadSdk<Module>(packageName: string, range: string, load: () => Promise<Module>): Promise<Module> {
+export async function loadSdk<Module>(
+  packageName: string,
+  range: string,
+  load: () => Promise<Module>,
+): Promise<Module> {
   try {
     return await load()
   } catch (cause) {
     if (!isMissing(cause, packageName)) throw cause
-    throw new SluiceError('PROVIDER_SDK_MISSING', `The provider needs the package "${packageName}", which is not installed.`, {
-      hint: `Run: npm install "${packageName}@${range}"`,
-      details: { package: packageName, range },
-      cause,
-    })
+    throw new SluiceError(
+      'PROVIDER_SDK_MISSING',
+      `The provider needs the package "${packageName}", which is not installed.`,
+      {
+        hint: `Run: npm install "${packageName}@${range}"`,
+        details: { package: packageName, range },
+        cause,
+      },
+    )
   }
 }
 

@@ -51,7 +51,8 @@ function causes(thrown: unknown): Error[] {
   while (next instanceof Error && chain.length < DEEPEST) {
     chain.push(next)
     const several: unknown = (next as { errors?: unknown }).errors
-    next = next instanceof NetworkFailure ? next.origin : (next.cause ?? (Array.isArray(several) ? several[0] : undefined))
+    next =
+      next instanceof NetworkFailure ? next.origin : (next.cause ?? (Array.isArray(several) ? several[0] : undefined))
   }
   return chain
 }

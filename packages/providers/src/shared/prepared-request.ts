@@ -4,19 +4,23 @@ import type { WireProtocol } from './wire-protocol.js'
 
 /** One request, translated. */
 export interface PreparedRequest {
-  readonly body: Wire
   /** The body as JSON: what goes out, and what is measured. */
   readonly json: string
+  /** The body as an object, for the clients that want one; a request in flight should hold no more than it needs. */
+  readonly body: Wire | undefined
 }
 
 /** Translates a request once, however often it is measured and sent: the result lives as long as the request object. */
-export function createPreparation(wire: WireProtocol): (request: ModelRequest) => PreparedRequest {
+export function createPreparation(
+  wire: WireProtocol,
+  keepObjects: boolean,
+): (request: ModelRequest) => PreparedRequest {
   const known = new WeakMap<ModelRequest, PreparedRequest>()
   return (request) => {
     let prepared = known.get(request)
     if (prepared === undefined) {
       const body = wire.toBody(request)
-      prepared = { body, json: JSON.stringify(body) }
+      prepared = { json: JSON.stringify(body), body: keepObjects ? body : undefined }
       known.set(request, prepared)
     }
     return prepared

@@ -38,10 +38,14 @@ export function mergeRawOptions(body: Wire, request: ModelRequest, rules: RawOpt
 
 function checkRawOption(key: string, value: unknown, rules: RawOptionRules): void {
   if (rules.hosted.has(key)) {
-    throw new SluiceError('HOSTED_TOOL_UNDECLARED', `The raw option "${key}" of ${rules.protocol} would add tools that no gate has seen.`, {
-      hint: 'Declare a tool that runs at the provider with hostedTool(), and others with defineTool().',
-      details: { protocol: rules.protocol, option: key },
-    })
+    throw new SluiceError(
+      'HOSTED_TOOL_UNDECLARED',
+      `The raw option "${key}" of ${rules.protocol} would add tools that no gate has seen.`,
+      {
+        hint: 'Declare a tool that runs at the provider with hostedTool(), and others with defineTool().',
+        details: { protocol: rules.protocol, option: key },
+      },
+    )
   }
   const owned = Object.hasOwn(rules.owned, key) ? rules.owned[key] : undefined
   if (owned === undefined || ('allowed' in owned && owned.allowed === value)) return

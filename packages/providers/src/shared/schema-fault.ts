@@ -9,7 +9,11 @@ export interface SchemaFault {
 }
 
 /** The refusal of a schema, all its faults at once. */
-export function schemaUnsupported(protocol: Protocol, use: 'tool' | 'output', faults: readonly SchemaFault[]): SluiceError {
+export function schemaUnsupported(
+  protocol: Protocol,
+  use: 'tool' | 'output',
+  faults: readonly SchemaFault[],
+): SluiceError {
   const what = use === 'tool' ? 'input schema of a tool' : 'answer schema'
   const list = faults.map((fault) => `${fault.path}: ${fault.problem}`).join('; ')
   return new SluiceError('SCHEMA_UNSUPPORTED', `The protocol ${protocol} cannot express this ${what}: ${list}.`, {

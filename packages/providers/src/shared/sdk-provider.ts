@@ -46,7 +46,7 @@ export class SdkProvider implements ModelProvider {
     this.defaults = options.defaults
     this.#options = options
     this.#wire = options.wire
-    this.#prepare = createPreparation(options.wire)
+    this.#prepare = createPreparation(options.wire, options.objectBodies)
     this.#streamTail = `,${JSON.stringify(options.wire.streamMembers).slice(1)}`
     this.#headers = Object.freeze({ 'content-type': 'application/json', ...options.headers })
   }
@@ -153,7 +153,7 @@ export class SdkProvider implements ModelProvider {
 
   #body(request: ModelRequest, stream: boolean): unknown {
     const { body, json } = this.#prepare(request)
-    if (this.#options.objectBodies) return stream ? { ...body, ...this.#wire.streamMembers } : body
+    if (body !== undefined) return stream ? { ...body, ...this.#wire.streamMembers } : body
     return stream ? json.slice(0, -1) + this.#streamTail : json
   }
 

@@ -66,7 +66,9 @@ describe('toStrictSchema for OpenAI', () => {
   it('CASE-17: unions are anyOf, inside and told apart by a key; a union at the root travels under a key', () => {
     const one = z.object({ kind: z.literal('one'), left: z.string().optional() })
     const two = z.object({ kind: z.literal('two'), right: z.number() })
-    const inside = strict(z.object({ item: z.discriminatedUnion('kind', [one, two]), either: z.union([z.string(), z.number()]) }))
+    const inside = strict(
+      z.object({ item: z.discriminatedUnion('kind', [one, two]), either: z.union([z.string(), z.number()]) }),
+    )
     expect(inside.faults).toEqual([])
     expect(inside.wrapped).toBe(false)
     const properties = inside.schema.properties as Record<string, JsonObject>
@@ -94,7 +96,10 @@ describe('toStrictSchema for OpenAI', () => {
     expect(faults).toEqual([])
     expect(JSON.stringify(schema)).toContain('"$ref":"#')
     const wrapped = toStrictSchema(
-      { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#' } }, { $ref: '#/definitions/leaf' }], definitions: { leaf: { type: 'null' } } },
+      {
+        anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#' } }, { $ref: '#/definitions/leaf' }],
+        definitions: { leaf: { type: 'null' } },
+      },
       OPENAI,
     )
     expect(wrapped.faults).toEqual([])
@@ -130,13 +135,25 @@ describe('toStrictSchema for OpenAI', () => {
 
   it('refuses keywords without a strict form: not, if, dependent schemas, intersections of several', () => {
     for (const keyword of ['not', 'if', 'dependentRequired', 'contains']) {
-      const { faults } = toStrictSchema({ type: 'object', properties: { a: { type: 'string', [keyword]: {} } } }, OPENAI)
+      const { faults } = toStrictSchema(
+        { type: 'object', properties: { a: { type: 'string', [keyword]: {} } } },
+        OPENAI,
+      )
       expect(faults).toEqual([{ path: 'a', problem: `uses "${keyword}"` }])
     }
-    const both = { allOf: [{ type: 'object', properties: {} }, { type: 'object', properties: {} }] }
-    expect(toStrictSchema({ type: 'object', properties: { both } }, OPENAI).faults.map(({ path }) => path)).toEqual(['both'])
+    const both = {
+      allOf: [
+        { type: 'object', properties: {} },
+        { type: 'object', properties: {} },
+      ],
+    }
+    expect(toStrictSchema({ type: 'object', properties: { both } }, OPENAI).faults.map(({ path }) => path)).toEqual([
+      'both',
+    ])
     const one = { allOf: [{ type: 'string' }], description: 'One' }
-    expect(toStrictSchema({ type: 'object', properties: { one }, required: ['one'] }, OPENAI).schema.properties).toEqual({
+    expect(
+      toStrictSchema({ type: 'object', properties: { one }, required: ['one'] }, OPENAI).schema.properties,
+    ).toEqual({
       one: { type: 'string', description: 'One' },
     })
     expect(toStrictSchema({ type: 'object', properties: { a: { $ref: 'other.json' } } }, OPENAI).faults).toHaveLength(1)
@@ -144,7 +161,12 @@ describe('toStrictSchema for OpenAI', () => {
 
   it('keeps the constraints that the wire carries and puts the others into the description', () => {
     const { schema } = strict(
-      z.object({ name: z.string().min(2).max(9).describe('Name'), age: z.number().min(1).max(99), mail: z.email(), at: z.url() }),
+      z.object({
+        name: z.string().min(2).max(9).describe('Name'),
+        age: z.number().min(1).max(99),
+        mail: z.email(),
+        at: z.url(),
+      }),
     )
     const properties = schema.properties as Record<string, JsonObject>
     expect(properties.name).toEqual({ type: 'string', description: 'Name (minLength: 2, maxLength: 9)' })
@@ -181,7 +203,9 @@ describe('toStrictSchema for OpenAI', () => {
 describe('toStrictSchema for Anthropic', () => {
   it('CASE-17: optional keys stay optional, constraints go into the description', () => {
     const { schema, nullable, faults } = toStrictSchema(
-      jsonSchema(z.object({ a: z.string().optional(), b: z.number().min(1).describe('B'), c: z.array(z.string()).min(2) })),
+      jsonSchema(
+        z.object({ a: z.string().optional(), b: z.number().min(1).describe('B'), c: z.array(z.string()).min(2) }),
+      ),
       ANTHROPIC_STRICT,
     )
     expect(faults).toEqual([])
@@ -201,6 +225,8 @@ describe('toStrictSchema for Anthropic', () => {
   it('CASE-17: a recursive schema is refused, and so are records and tuples', () => {
     const list = { type: 'object', properties: { next: { $ref: '#' } } } satisfies JsonObject
     expect(toStrictSchema(list, ANTHROPIC_STRICT).faults).toEqual([{ path: '(root)', problem: 'is recursive' }])
-    expect(paths(z.object({ bag: z.record(z.string(), z.string()), pair: z.tuple([z.string()]) }), ANTHROPIC_STRICT)).toEqual(['bag', 'pair'])
+    expect(
+      paths(z.object({ bag: z.record(z.string(), z.string()), pair: z.tuple([z.string()]) }), ANTHROPIC_STRICT),
+    ).toEqual(['bag', 'pair'])
   })
 })

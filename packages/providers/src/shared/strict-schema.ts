@@ -22,7 +22,17 @@ export interface StrictSchema {
 
 const ROOT = '(root)'
 const COMBINED = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'] as const
-const REFUSED = ['not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'dependencies', 'contains', '$dynamicRef']
+const REFUSED = [
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'contains',
+  '$dynamicRef',
+]
 /** Constraints that say something of a value; what a dialect does not carry goes into the description. */
 const CONSTRAINTS = [
   'format',
@@ -73,7 +83,12 @@ class Conversion {
     const converted = this.#schema(this.#root, '', 0)
     const definitions = this.#definitions()
     const schema = this.#wrapped
-      ? { type: 'object', properties: { [WRAPPED_KEY]: converted }, required: [WRAPPED_KEY], additionalProperties: false }
+      ? {
+          type: 'object',
+          properties: { [WRAPPED_KEY]: converted },
+          required: [WRAPPED_KEY],
+          additionalProperties: false,
+        }
       : converted
     if (!bounds.recursion && isRecursive(this.#root)) this.#fault('', 'is recursive')
     if (this.#properties > bounds.mostProperties) this.#fault('', `has more than ${bounds.mostProperties} properties`)
@@ -174,11 +189,16 @@ class Conversion {
     const converted = properties.map(([key, schema]): [string, Wire] => {
       const at = path === '' ? key : `${path}.${key}`
       const property = this.#schema(schema, at, depth)
-      return [key, required.has(key) || this.#dialect.optional === 'absent' ? property : this.#optional(schema, property, at)]
+      return [
+        key,
+        required.has(key) || this.#dialect.optional === 'absent' ? property : this.#optional(schema, property, at),
+      ]
     })
     return {
       properties: Object.fromEntries(converted),
-      required: converted.map(([key]) => key).filter((key) => this.#dialect.optional === 'nullable' || required.has(key)),
+      required: converted
+        .map(([key]) => key)
+        .filter((key) => this.#dialect.optional === 'nullable' || required.has(key)),
       additionalProperties: false,
     }
   }
@@ -212,7 +232,8 @@ class Conversion {
       else words.push(`${keyword}: ${JSON.stringify(node[keyword])}`)
     }
     const description = typeof node.description === 'string' ? node.description : ''
-    const text = words.length === 0 ? description : `${description === '' ? '' : `${description} `}(${words.join(', ')})`
+    const text =
+      words.length === 0 ? description : `${description === '' ? '' : `${description} `}(${words.join(', ')})`
     return {
       ...(typeof node.title === 'string' ? { title: node.title } : {}),
       ...(text === '' ? {} : { description: text }),
@@ -253,7 +274,11 @@ function nullable(schema: Wire): Wire {
   }
   const { const: only, ...rest } = schema
   const values = Object.hasOwn(schema, 'const') ? [only] : schema.enum
-  return { ...rest, type: [schema.type, 'null'], ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}) }
+  return {
+    ...rest,
+    type: [schema.type, 'null'],
+    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
+  }
 }
 
 function typesOf(values: readonly unknown[]): string | string[] | undefined {

@@ -10,20 +10,29 @@ describe('toLooseSchema', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
-      properties: { items: { type: 'string', enum: ['$schema'], default: 'x' }, bag: { type: 'object', additionalProperties: true } },
+      properties: {
+        items: { type: 'string', enum: ['$schema'], default: 'x' },
+        bag: { type: 'object', additionalProperties: true },
+      },
     }
     expect(toLooseSchema(schema, ANTHROPIC)).toEqual({ type: 'object', properties: schema.properties })
   })
 
   it('CASE-17: a tuple is written as each protocol reads it', () => {
-    const draft7 = { type: 'object', properties: { pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }], minItems: 2 } } }
+    const draft7 = {
+      type: 'object',
+      properties: { pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }], minItems: 2 } },
+    }
     expect(toLooseSchema(draft7, ANTHROPIC).properties).toEqual({
       pair: { type: 'array', minItems: 2, prefixItems: [{ type: 'string' }, { type: 'number' }] },
     })
     expect(toLooseSchema(draft7, OPENAI).properties).toEqual({
       pair: { type: 'array', minItems: 2, items: { anyOf: [{ type: 'string' }, { type: 'number' }] } },
     })
-    const draft2020 = { type: 'object', properties: { pair: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' } } } }
+    const draft2020 = {
+      type: 'object',
+      properties: { pair: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' } } },
+    }
     expect(toLooseSchema(draft2020, OPENAI).properties).toEqual({
       pair: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
     })
@@ -42,7 +51,12 @@ describe('toLooseSchema', () => {
 describe('toolRootFaults', () => {
   it('CASE-17: arguments are an object: a union, a list or a value at the root is refused', () => {
     expect(toolRootFaults({ type: 'object', properties: {} })).toEqual([])
-    const schemas: readonly JsonObject[] = [{ type: 'array' }, { oneOf: [{ type: 'object' }] }, { type: 'object', anyOf: [] }, { $ref: '#/$defs/a' }]
+    const schemas: readonly JsonObject[] = [
+      { type: 'array' },
+      { oneOf: [{ type: 'object' }] },
+      { type: 'object', anyOf: [] },
+      { $ref: '#/$defs/a' },
+    ]
     for (const schema of schemas) {
       expect(toolRootFaults(schema)).toEqual([expect.objectContaining({ path: '(root)' })])
     }

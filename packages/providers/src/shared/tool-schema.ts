@@ -47,7 +47,8 @@ function tuple(node: Wire, dialect: LooseDialect): Wire {
   if (!Array.isArray(items)) return node
   const { items: _items, additionalItems, prefixItems, ...rest } = node
   const more = prefixItems === undefined ? additionalItems : node.items
-  if (dialect.tuples === 'prefixItems') return { ...rest, prefixItems: items, ...(more === undefined ? {} : { items: more }) }
+  if (dialect.tuples === 'prefixItems')
+    return { ...rest, prefixItems: items, ...(more === undefined ? {} : { items: more }) }
   const any = isWire(more) ? [...(items as unknown[]), more] : (items as unknown[])
   return { ...rest, items: any.length === 0 ? {} : { anyOf: any } }
 }

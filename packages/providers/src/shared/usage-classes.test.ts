@@ -5,7 +5,9 @@ const NONE = { input: null, cacheRead: null, cacheWrite: null, output: null, rea
 
 describe('disjointUsage', () => {
   it('CASE-11: cached tokens are taken out of the input total, reasoning stays a part of the output', () => {
-    expect(disjointUsage({ input: 2000, cacheRead: 500, cacheWrite: 300, output: 5200, reasoning: 5000, total: 7200 })).toEqual({
+    expect(
+      disjointUsage({ input: 2000, cacheRead: 500, cacheWrite: 300, output: 5200, reasoning: 5000, total: 7200 }),
+    ).toEqual({
       usage: {
         inputTokens: 1200,
         cacheReadTokens: 500,

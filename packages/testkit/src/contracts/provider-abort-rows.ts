@@ -9,7 +9,14 @@ const REASON = new Error('the owner said stop')
 
 /** The caller's signal ends a call, and nothing of the call stays on it. */
 export function providerAbortRows(make: MakeProvider, fixtures: ProviderFixtures): readonly ContractRow[] {
-  return [beforeRow(make), waitingRow(make), streamRow(make, fixtures), leaveRow(make, fixtures), listenersRow(make, fixtures), connectionsRow(make, fixtures)]
+  return [
+    beforeRow(make),
+    waitingRow(make),
+    streamRow(make, fixtures),
+    leaveRow(make, fixtures),
+    listenersRow(make, fixtures),
+    connectionsRow(make, fixtures),
+  ]
 }
 
 function beforeRow(make: MakeProvider): ContractRow {

@@ -118,7 +118,13 @@ function plain({ provider, request }: { provider: ModelProvider; request: Provid
   return provider.generate(request, never())
 }
 
-function streamed({ provider, request }: { provider: ModelProvider; request: ProviderRig['request'] }): Promise<unknown> {
+function streamed({
+  provider,
+  request,
+}: {
+  provider: ModelProvider
+  request: ProviderRig['request']
+}): Promise<unknown> {
   return readStream(provider, request)
 }
 

@@ -10,7 +10,8 @@ import { readStream, thrownBy, withRig } from './provider-rig.js'
 /** Every recording of a folder is understood, or comes out as the error that it is. */
 export function providerRecordingRows(make: MakeProvider, folder: string): readonly ContractRow[] {
   const recordings = readRecordings(folder)
-  if (recordings.length === 0) return [{ title: `there are recordings in ${folder}`, run: () => assert.fail('there are none') }]
+  if (recordings.length === 0)
+    return [{ title: `there are recordings in ${folder}`, run: () => assert.fail('there are none') }]
   return recordings.map(({ file, recording }) => ({
     title: `understands the recording ${join(folder, file)}`,
     run: () => understands(make, recording),

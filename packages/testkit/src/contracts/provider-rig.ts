@@ -104,7 +104,11 @@ export interface ReadStream {
   readonly endedWithReply: boolean
 }
 
-export async function readStream(provider: ModelProvider, request: ModelRequest, signal?: AbortSignal): Promise<ReadStream> {
+export async function readStream(
+  provider: ModelProvider,
+  request: ModelRequest,
+  signal?: AbortSignal,
+): Promise<ReadStream> {
   const deltas: StreamPart[] = []
   const replies: ModelReply[] = []
   let last: StreamPart | undefined

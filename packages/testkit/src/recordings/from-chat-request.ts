@@ -65,7 +65,8 @@ function userParts(content: unknown): Array<TextPart | FilePart> {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return listOf(content).map((piece) => {
     if (isWire(piece.image_url)) return dataUrlFile(textOf(piece.image_url.url))
-    if (isWire(piece.file)) return { ...dataUrlFile(textOf(piece.file.file_data)), filename: textOf(piece.file.filename) }
+    if (isWire(piece.file))
+      return { ...dataUrlFile(textOf(piece.file.file_data)), filename: textOf(piece.file.filename) }
     return { type: 'text', text: textOf(piece.text) }
   })
 }

@@ -51,13 +51,15 @@ function choiceOf(choice: unknown): unknown {
 }
 
 function addMessage(history: NeutralHistory, message: Wire, provider: string): void {
-  const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : listOf(message.content)
+  const blocks =
+    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : listOf(message.content)
   if (message.role === 'assistant') {
     history.assistant(blocks.map((block) => assistantPart(block, provider)))
     return
   }
   for (const block of blocks.filter((block) => block.type === 'tool_result')) {
-    const texts = typeof block.content === 'string' ? [block.content] : listOf(block.content).map((piece) => textOf(piece.text))
+    const texts =
+      typeof block.content === 'string' ? [block.content] : listOf(block.content).map((piece) => textOf(piece.text))
     history.result(textOf(block.tool_use_id), texts.join('\n'), block.is_error === true ? 'error' : 'ok')
   }
   const content = blocks.filter((block) => block.type !== 'tool_result').map((block) => userPart(block, provider))

@@ -67,7 +67,8 @@ function userParts(content: unknown, provider: string): Array<TextPart | FilePar
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return listOf(content).map((piece) => {
     if (piece.type === 'input_image') return dataUrlFile(textOf(piece.image_url))
-    if (piece.type === 'input_file') return { ...dataUrlFile(textOf(piece.file_data)), filename: textOf(piece.filename) }
+    if (piece.type === 'input_file')
+      return { ...dataUrlFile(textOf(piece.file_data)), filename: textOf(piece.filename) }
     const own = without(piece, ['type', 'text'])
     const part = { type: 'text' as const, text: textOf(piece.text) }
     return Object.keys(own).length === 0 ? part : { ...part, providerOptions: { [provider]: own as JsonObject } }
@@ -80,17 +81,24 @@ function messageParts(item: Wire, provider: string): AssistantPart[] {
   if (typeof item.content === 'string') {
     return item.content === '' ? [] : [{ type: 'text', text: item.content, ...options }]
   }
-  return listOf(item.content).map((piece): AssistantPart =>
-    piece.type === 'refusal'
-      ? { type: 'refusal', text: textOf(piece.refusal), ...options }
-      : { type: 'text', text: textOf(piece.text), ...options },
+  return listOf(item.content).map(
+    (piece): AssistantPart =>
+      piece.type === 'refusal'
+        ? { type: 'refusal', text: textOf(piece.refusal), ...options }
+        : { type: 'text', text: textOf(piece.text), ...options },
   )
 }
 
 function assistantPart(item: Wire, provider: string): AssistantPart {
   if (item.type === 'reasoning') {
-    const text = listOf(item.summary).map((piece) => textOf(piece.text)).join('\n\n')
-    return { type: 'reasoning', text, providerOptions: { [provider]: { reasoning: without(item, ['type']) as JsonObject } } }
+    const text = listOf(item.summary)
+      .map((piece) => textOf(piece.text))
+      .join('\n\n')
+    return {
+      type: 'reasoning',
+      text,
+      providerOptions: { [provider]: { reasoning: without(item, ['type']) as JsonObject } },
+    }
   }
   if (item.type === 'function_call') {
     const call = {

@@ -17,7 +17,8 @@ export class NeutralHistory {
   assistant(parts: readonly AssistantPart[]): void {
     for (const part of parts) if (part.type === 'tool_call') this.#names.set(part.toolCallId, part.toolName)
     const last = this.messages.at(-1)
-    if (last?.role === 'assistant') this.messages[this.messages.length - 1] = { ...last, content: [...last.content, ...parts] }
+    if (last?.role === 'assistant')
+      this.messages[this.messages.length - 1] = { ...last, content: [...last.content, ...parts] }
     else this.messages.push({ role: 'assistant', content: parts })
   }
 
@@ -31,7 +32,8 @@ export class NeutralHistory {
       status,
     }
     const last = this.messages.at(-1)
-    if (last?.role === 'tool') this.messages[this.messages.length - 1] = { role: 'tool', content: [...last.content, part] }
+    if (last?.role === 'tool')
+      this.messages[this.messages.length - 1] = { role: 'tool', content: [...last.content, part] }
     else this.messages.push({ role: 'tool', content: [part] })
   }
 }

@@ -20,7 +20,10 @@ export function toolsOf(
   for (const tool of listOf(list)) {
     const described = functionOf(tool)
     if (described === undefined) {
-      hostedTools.push({ code: textOf(tool.name) || textOf(tool.type), configuration: tool as OfferedHostedTool['configuration'] })
+      hostedTools.push({
+        code: textOf(tool.name) || textOf(tool.type),
+        configuration: tool as OfferedHostedTool['configuration'],
+      })
       continue
     }
     const schema = described.parameters ?? described.input_schema

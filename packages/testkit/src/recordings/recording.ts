@@ -40,7 +40,9 @@ export function readRecording(path: string): Recording {
 }
 
 /** Reads every recording of a folder, in the order of their file names; none where the folder does not exist. */
-export function readRecordings(folder: string): ReadonlyArray<{ readonly file: string; readonly recording: Recording }> {
+export function readRecordings(
+  folder: string,
+): ReadonlyArray<{ readonly file: string; readonly recording: Recording }> {
   let files: string[]
   try {
     files = readdirSync(folder).filter((file) => file.endsWith('.json'))

@@ -125,7 +125,14 @@ class ChatStream implements StreamReader {
   }
 
   #open(fragment: Wire): OpenCall {
-    const call = { index: this.#calls.length, place: fragment.index, given: undefined, id: undefined, name: '', args: '' }
+    const call = {
+      index: this.#calls.length,
+      place: fragment.index,
+      given: undefined,
+      id: undefined,
+      name: '',
+      args: '',
+    }
     this.#calls.push(call)
     return call
   }

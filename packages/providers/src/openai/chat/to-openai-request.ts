@@ -140,7 +140,11 @@ function assistantContent(text: string, refusals: readonly string[]): unknown {
 }
 
 /** Reasoning goes back in the members in which this provider gave it (DeepSeek, OpenRouter and others); OpenAI gives none. */
-function addReasoning(wire: Wire, part: { text: string; providerOptions?: AssistantPartOptions }, providerId: string): void {
+function addReasoning(
+  wire: Wire,
+  part: { text: string; providerOptions?: AssistantPartOptions },
+  providerId: string,
+): void {
   const own = ownOptions(part.providerOptions, providerId)
   const member = wireName(own?.member)
   if (own === undefined || member === undefined) return

@@ -33,7 +33,11 @@ export function fromItems(response: Wire, items: readonly unknown[], reading: Re
   }
 }
 
-function finishReason(parts: readonly AssistantPart[], status: string | undefined, reason: string | undefined): FinishReason {
+function finishReason(
+  parts: readonly AssistantPart[],
+  status: string | undefined,
+  reason: string | undefined,
+): FinishReason {
   if (reason === 'max_output_tokens') return 'length'
   if (reason !== undefined) return reason
   if (status === 'incomplete') return 'length'
@@ -74,7 +78,11 @@ function reasoningPart(item: Wire, { providerId }: Reading): ReasoningPart {
   const described = wireList(item.summary)
   const text = (described.length > 0 ? described : wireList(content)).map((piece) => wireText(wireObject(piece).text))
   const kept = wireList(content).length === 0 ? own : { ...own, content }
-  return { type: 'reasoning', text: text.join('\n\n'), providerOptions: { [providerId]: { reasoning: kept as JsonObject } } }
+  return {
+    type: 'reasoning',
+    text: text.join('\n\n'),
+    providerOptions: { [providerId]: { reasoning: kept as JsonObject } },
+  }
 }
 
 function callPart(item: Wire, { providerId, ids }: Reading): AssistantPart {

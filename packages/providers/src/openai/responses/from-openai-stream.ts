@@ -116,7 +116,13 @@ class ResponsesStream implements StreamReader {
     item.call_id = call.id
     if (known !== undefined) return
     const argsDelta = wireText(item.arguments)
-    out.push({ type: 'tool_call_delta', index: call.index, toolCallId: call.id, toolName: wireText(item.name), argsDelta })
+    out.push({
+      type: 'tool_call_delta',
+      index: call.index,
+      toolCallId: call.id,
+      toolName: wireText(item.name),
+      argsDelta,
+    })
   }
 
   #open(place: number, callId: unknown): OpenCall {

@@ -168,7 +168,8 @@ class InputItems {
   #assistantItem(part: AssistantPart, withId: boolean): Wire | undefined {
     const own = ownOptions(part.providerOptions, this.#provider)
     const id = withId ? own?.itemId : undefined
-    if (part.type === 'text' || part.type === 'refusal') return part.text === '' ? undefined : messageItem(part, own, id)
+    if (part.type === 'text' || part.type === 'refusal')
+      return part.text === '' ? undefined : messageItem(part, own, id)
     if (part.type === 'tool_call') {
       const call = {
         type: 'function_call',
@@ -195,7 +196,8 @@ class InputItems {
 /** Text of the model: as the output message that it came in, else in the short form, which has no id. */
 function messageItem(part: TextPart | RefusalPart, own: JsonObject | undefined, id: unknown): Wire {
   const phase = own?.phase === undefined ? {} : { phase: own.phase }
-  const content = part.type === 'refusal' ? { type: 'refusal', refusal: part.text } : { type: 'output_text', text: part.text }
+  const content =
+    part.type === 'refusal' ? { type: 'refusal', refusal: part.text } : { type: 'output_text', text: part.text }
   if (id === undefined) return { role: 'assistant', content: [content], ...phase }
   const whole = part.type === 'refusal' ? content : { ...content, annotations: wireList(own?.annotations) }
   return { type: 'message', id, role: 'assistant', status: 'completed', content: [whole], ...phase }
