@@ -3,8 +3,10 @@ import type { Pause } from '../errors/answers.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import { digest } from '../internal/digest.js'
 import { isThenable } from '../internal/json.js'
-import type { JsonValue } from '../internal/json.js'
+import type { JsonValue, MaybePromise } from '../internal/json.js'
+import type { EffectFacts } from '../hooks/asking-context.js'
 import { askTool, invalidCall, missingContext, prepareCall } from './ask-tool.js'
+import type { CallFault } from './ask-tool.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import { Effect, settleGates } from './effect.js'
@@ -15,7 +17,7 @@ import type { CallResult, RoundCall } from './round-call.js'
 export async function admit(call: CallScope, plan: CallPlan, entry: RoundCall): Promise<void> {
   call.run.check()
   const recorded = call.steps.recorded(entry.name)
-  const prepared = prepareCall(call, plan, entry)
+  const prepared = prepare(call, plan, entry)
   const fault = isThenable(prepared) ? await prepared : prepared
   if (recorded === 'done') {
     entry.state = 'recorded'
@@ -42,6 +44,26 @@ export async function admit(call: CallScope, plan: CallPlan, entry: RoundCall): 
   await ask(call, entry)
 }
 
+/** A `Veto` out of the tool's own schema ends the run, as one of its handler does. */
+function prepare(call: CallScope, plan: CallPlan, entry: RoundCall): MaybePromise<CallFault | undefined> {
+  try {
+    const prepared = prepareCall(call, plan, entry)
+    return isThenable(prepared) ? Promise.resolve(prepared).catch((error) => inputFailed(call, entry, error)) : prepared
+  } catch (error) {
+    return inputFailed(call, entry, error)
+  }
+}
+
+async function inputFailed(call: CallScope, entry: RoundCall, error: unknown): Promise<never> {
+  if (!Veto.isInstance(error)) throw error
+  const by = { plugin: `tool:${entry.part.toolName}`, point: 'input' }
+  const veto = new Veto(error.code, error.message, error.details, { by, cause: error })
+  const stop: GateStop = { answer: 'vetoed', by, error: veto }
+  const ended = call.tree.endByGate(stop)
+  await call.tree.tellGateStop(stop, null, idsOf(call.facts(call.effectId(entry.name), 1)))
+  throw ended
+}
+
 /** Asks everything that stands before one call. */
 export async function ask(call: CallScope, entry: RoundCall): Promise<void> {
   const effect = entry.effect as Effect
@@ -52,7 +74,7 @@ export async function ask(call: CallScope, entry: RoundCall): Promise<void> {
   if (stop === undefined) entry.state = 'admitted'
   else if (stop.answer === 'refused') {
     setResult(entry, { status: 'refused', text: stop.error.text })
-    await call.tree.tellGateStop(stop, null, idsOf(effect))
+    await call.tree.tellGateStop(stop, null, idsOf(effect.facts))
   } else if (stop.answer === 'paused') await setPaused(call, entry, stop.error)
   else entry.state = 'stopped'
 }
@@ -92,7 +114,7 @@ async function setPaused(call: CallScope, entry: RoundCall, pause: Pause): Promi
     expiresAt: pause.expiresAt ?? null,
     decision: null,
   })
-  await call.tree.tellGateStop(stop, null, idsOf(effect))
+  await call.tree.tellGateStop(stop, null, idsOf(effect.facts))
 }
 
 function setResult(entry: RoundCall, result: CallResult): void {
@@ -101,7 +123,6 @@ function setResult(entry: RoundCall, result: CallResult): void {
 }
 
 /** What an effect is known by, for `onStop`. */
-export function idsOf(effect: Effect) {
-  const { effectId, attempt, executionId, agentCode, sessionId } = effect.facts
+export function idsOf({ effectId, attempt, executionId, agentCode, sessionId }: EffectFacts) {
   return { effectId, attempt, executionId, agentCode, sessionId }
 }

@@ -69,7 +69,7 @@ export async function closeFailed(
   seen: Usage | undefined,
 ): Promise<void> {
   const provider = ProviderError.isInstance(error) ? error : undefined
-  const sent = provider?.sent ?? 'unknown'
+  const sent = settled?.kind === 'not_started' ? 'no' : (provider?.sent ?? 'unknown')
   const usage = provider?.delivered?.usage ?? seen
   if (sent !== 'no') countUsage(call, usage ?? USAGE_NOT_REPORTED)
   if (watch.stop !== undefined) {

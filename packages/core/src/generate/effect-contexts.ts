@@ -1,6 +1,8 @@
 import { AskingContext } from '../hooks/asking-context.js'
 import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-points.js'
+import type { Receipt } from '../hooks/receipt.js'
+import { deepFreeze } from '../internal/deep-freeze.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
 
@@ -171,13 +173,20 @@ export class InFlightGateContext extends AskingContext {
 
 /** A closing observer's context: the fields of the asking without `answers`, and how the attempt ended. */
 export class ClosingContext extends AskingContext {
+  readonly #receipt: Receipt
   readonly #figures: ClosingFigures
 
-  constructor(facts: EffectFacts, state: AskingState, fields: object, figures: ClosingFigures) {
+  constructor(facts: EffectFacts, state: AskingState, receipt: Receipt, fields: object, figures: ClosingFigures) {
     super(facts, state)
     Object.assign(this, fields)
+    this.#receipt = receipt
     this.#figures = figures
     Object.freeze(this)
+  }
+
+  /** Frozen all the way down, when somebody looks. */
+  get receipt(): Receipt {
+    return deepFreeze(this.#receipt)
   }
 
   get inputTokensAtMost(): number | null {
@@ -199,3 +208,15 @@ export interface ClosingFigures {
   argsDigest?(): string | null
   resultDigest?(): string | null
 }
+
+// what a plugin is handed leads to these prototypes, which all plugins share
+for (const context of [
+  ExecutionGateContext,
+  ModelGateContext,
+  ReplyGateContext,
+  ToolGateContext,
+  ToolInputGateContext,
+  InFlightGateContext,
+  ClosingContext,
+])
+  Object.freeze(context.prototype)

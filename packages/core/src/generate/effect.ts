@@ -11,6 +11,7 @@ import { describeError, observe } from '../hooks/observe.js'
 import type { Asking, EffectOutcome, GateReceipt, Receipt, Sent } from '../hooks/receipt.js'
 import { boundText } from '../internal/bounded-text.js'
 import { delay } from '../internal/clock.js'
+import { deepFreeze } from '../internal/deep-freeze.js'
 import { isPlainJson, isThenable } from '../internal/json.js'
 import type { JsonObject, MaybePromise } from '../internal/json.js'
 import type { ClosingFigures } from './effect-contexts.js'
@@ -171,12 +172,12 @@ export function closeEffect(
   const context = new ClosingContext(
     effect.facts,
     new AskingState(),
+    receipt,
     {
       outcome: ending.outcome,
       sent: ending.sent,
       durationMs: effect.begunAt < 0 ? 0 : call.clock.monotonic() - effect.begunAt,
       error: ending.error === undefined ? null : snapshotError(ending.error),
-      receipt,
       ...fields,
     },
     figures,
@@ -217,6 +218,6 @@ export function snapshotError(error: unknown): ErrorSnapshot {
     name,
     code: known ? error.code : null,
     message: boundText(describeError(error), 4000).text,
-    details: known && isPlainJson(error.details) ? error.details : null,
+    details: known && isPlainJson(error.details) ? deepFreeze(structuredClone(error.details)) : null,
   })
 }

@@ -1,7 +1,9 @@
 import type { SluiceError } from '../errors/sluice-error.js'
 import { Veto } from '../errors/answers.js'
+import type { AnswerOrigin } from '../errors/answers.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Receipt } from '../hooks/receipt.js'
+import { deepFreeze } from '../internal/deep-freeze.js'
 import { isThenable } from '../internal/json.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { unionLabels } from '../messages/label.js'
@@ -22,8 +24,16 @@ export interface FinishedReply {
   /** All text blocks joined by newlines (G-8); `null` where there is none. */
   readonly text: string | null
   readonly output: JsonValue | undefined
-  /** Set where `inspectReply` refused it: what the model is told. */
-  readonly refused: { readonly code: string; readonly text: string } | undefined
+  /** Set where `inspectReply` refused it: what the model is told, and who said so (not on a replay). */
+  readonly refused: RefusedReply | undefined
+}
+
+/** A reply that `inspectReply` refused. */
+export interface RefusedReply {
+  readonly code: string
+  readonly text: string
+  readonly by?: AnswerOrigin
+  readonly receipt?: Receipt
 }
 
 /**
@@ -94,9 +104,9 @@ async function inspect(call: CallScope, open: OpenReply, finished: FinishedReply
             provider: target.provider.id,
             model: target.model,
             text: finished.text,
-            output: finished.output,
+            output: deepFreeze(finished.output),
             finishReason: reply.finishReason,
-            toolCalls: finished.calls.map((part) => part.toolName),
+            toolCalls: Object.freeze(finished.calls.map((part) => part.toolName)),
           }),
       ),
     )
@@ -143,7 +153,7 @@ async function notPassed(
     await told
     await call.tree.tellGateStop(stop, receipt, ids)
     await call.steps.begin(name, { code: stop.error.code, text: stop.error.text })
-    return { code: stop.error.code, text: stop.error.text }
+    return { code: stop.error.code, text: stop.error.text, by: stop.by, receipt }
   }
   const error: SluiceError = call.tree.endByGate(stop)
   const { receipt, told } = closeModel(
@@ -171,9 +181,20 @@ function again(call: CallScope, open: OpenReply): Effect {
   return effect
 }
 
-/** A second refusal in a row is a veto. */
-export function refusedTwice(by: { code: string; text: string }): Veto {
-  return new Veto('REFUSED_TWICE', `Two replies in a row were refused (${by.code}): ${by.text}`, { code: by.code })
+/** A second refusal in a row is a veto of the gate that gave it. Returns the error that leaves the run. */
+export async function endRefusedTwice(call: CallScope, refused: RefusedReply): Promise<SluiceError> {
+  const { code, text, by = { plugin: 'sluice', point: 'inspectReply' }, receipt } = refused
+  const veto = new Veto('REFUSED_TWICE', `Two replies in a row were refused (${code}): ${text}`, { code }, { by })
+  const stop: GateStop = { answer: 'vetoed', error: veto, by }
+  const error = call.tree.endByGate(stop)
+  await call.tree.tellGateStop(stop, receipt ?? null, {
+    effectId: call.effectId(`m${call.requests}`),
+    attempt: receipt?.attempt ?? 1,
+    executionId: call.run.facts.executionId,
+    agentCode: call.run.facts.agentCode,
+    sessionId: call.run.facts.sessionId,
+  })
+  return error
 }
 
 function textOf(parts: readonly AssistantPart[]): string | null {

@@ -7,7 +7,7 @@ import type { Landing } from './build-request.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import { emit, listening } from './emit.js'
-import { callsOf, finishReply, refusedTwice, withUniqueIds } from './finish-reply.js'
+import { callsOf, endRefusedTwice, finishReply, withUniqueIds } from './finish-reply.js'
 import type { FinishedReply } from './finish-reply.js'
 import { callModel } from './model-call.js'
 import type { OpenReply } from './model-call.js'
@@ -56,7 +56,7 @@ export async function generateCall(
     if (reply.refused !== undefined) {
       refusals += 1
       withhold(call, outcome, reply.parts)
-      if (refusals > 1) throw endRefused(call, reply.refused)
+      if (refusals > 1) throw await endRefusedTwice(call, reply.refused)
       answerRefused(call, reply.refused)
       await recorder?.closeRound(call)
       continue
@@ -143,12 +143,6 @@ function notRun(calls: readonly ToolCallPart[]): Message {
       status: 'not_run',
     })),
   }
-}
-
-function endRefused(call: CallScope, refused: { code: string; text: string }): SluiceError {
-  const error = refusedTwice(refused)
-  call.tree.end({ error, kind: 'veto', status: 'failed' })
-  return call.tree.stop?.error ?? error
 }
 
 function limitPolicy(plan: CallPlan, open: OpenReply): 'throw' | 'finish' {

@@ -123,7 +123,6 @@ async function attemptModel(
     ),
   )
   if (stop !== undefined) return stopped(call, effect, facts, stop)
-  call.run.check()
   tree.noteAttempt(effectId, attempt)
   const begun = steps.begin(name, beginRecord(call, effect))
   if (begun !== null) await begun
@@ -199,9 +198,10 @@ async function stopped(call: CallScope, effect: Effect, facts: ModelFacts, stop:
     await call.steps.begin(`m${call.requests}.land`, { maxOutputTokens: stop.error.maxOutputTokens ?? null })
     return { kind: 'land', landing: { maxOutputTokens: stop.error.maxOutputTokens } }
   }
-  const error = call.tree.endByGate(stop.answer === 'landed' ? landedTwice(stop) : stop)
-  await tellStop(call, effect, facts, stop, {
-    outcome: stop.answer === 'aborted' ? 'aborted' : 'stopped',
+  const last = stop.answer === 'landed' ? landedTwice(stop) : stop
+  const error = call.tree.endByGate(last)
+  await tellStop(call, effect, facts, last, {
+    outcome: last.answer === 'aborted' ? 'aborted' : 'stopped',
     sent: 'no',
     error,
   })

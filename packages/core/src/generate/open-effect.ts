@@ -31,12 +31,16 @@ export class OpenSignal {
   }
 }
 
-/** How an open effect came to its end. `abandoned`: it was told to stop and did not within the grace. */
+/**
+ * How an open effect came to its end. `abandoned`: it was told to stop and did not within the grace. `not_started`: the run
+ * had been stopped between its gates and its start.
+ */
 export type Settled<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'abandoned' }
+  | { readonly kind: 'not_started' }
 
 export interface OpenOptions {
   readonly kind: 'model_call' | 'tool_call'
@@ -62,6 +66,7 @@ export function runOpen<Value>(
   watch: WatchResult,
   start: (open: OpenSignal) => MaybePromise<Value>,
 ): MaybePromise<Settled<Value>> {
+  if (call.run.stops.stopped) return { kind: 'not_started' }
   const open = new OpenSignal()
   effect.begunAt = call.clock.monotonic()
   let returned: MaybePromise<Value>
@@ -85,6 +90,8 @@ class OpenWait<Value> {
   #grace: Deadline | undefined
   #timeout: Deadline | undefined
   #timer: Timer | undefined
+  /** The asking of `whileInFlight` that has not ended yet. */
+  #asking: Promise<void> | undefined
   readonly #onStop = (reason: unknown): void => {
     this.#open.abort(reason)
     const { deadlines, timeouts } = this.#call.parts
@@ -130,11 +137,17 @@ class OpenWait<Value> {
     this.#timer?.cancel()
     this.#call.run.stops.unlisten(this.#onStop)
     if (settled.kind !== 'abandoned') this.#call.tree.inFlight.delete(this.#effect.facts.effectId)
-    this.#resolve(settled)
+    // a checkpoint waits for gates that were asked; their deadline bounds it, and a stop ends it
+    if (this.#asking === undefined) this.#resolve(settled)
+    else void this.#asking.then(() => this.#resolve(settled))
   }
 
   #watchLater(): void {
-    this.#timer = this.#call.clock.setTimeout(() => void this.#ask(), this.#call.parts.timeouts.watchMs)
+    this.#timer = this.#call.clock.setTimeout(() => {
+      this.#asking = this.#ask().then(() => {
+        this.#asking = undefined
+      })
+    }, this.#call.parts.timeouts.watchMs)
   }
 
   async #ask(): Promise<void> {
@@ -142,33 +155,40 @@ class OpenWait<Value> {
     const gates: GateReceipt[] = []
     const at = this.#call.clock.now()
     const elapsed = this.#call.clock.monotonic() - this.#effect.begunAt
-    const stop = await askPoint(
-      this.#call,
-      this.#effect,
-      'whileInFlight',
-      this.#call.hookSet.gates.whileInFlight,
-      gates,
-      (state) =>
-        new InFlightGateContext(
-          this.#effect.facts,
-          state,
-          {
-            effect: this.#options.kind,
-            provider: this.#options.provider,
-            model: this.#options.model,
-            toolCode: this.#options.toolCode,
-          },
-          elapsed,
-        ),
-    )
-    if (this.#effect.closed) return
-    this.#keep({ at, gates })
-    if (stop !== undefined && stop.answer !== 'aborted') {
-      this.#watch.stop ??= stop
-      this.#call.tree.endByGate(stop)
+    let stop: GateStop | undefined
+    try {
+      stop = await askPoint(
+        this.#call,
+        this.#effect,
+        'whileInFlight',
+        this.#call.hookSet.gates.whileInFlight,
+        gates,
+        (state) =>
+          new InFlightGateContext(
+            this.#effect.facts,
+            state,
+            {
+              effect: this.#options.kind,
+              provider: this.#options.provider,
+              model: this.#options.model,
+              toolCode: this.#options.toolCode,
+            },
+            elapsed,
+          ),
+      )
+    } catch (error) {
+      // reached from a gate of the same point: the call ends with it
+      this.#open.abort(error)
+      this.#finish({ kind: 'error', error })
       return
     }
-    if (!this.#done) this.#watchLater()
+    this.#keep({ at, gates })
+    if (stop === undefined) {
+      if (!this.#done) this.#watchLater()
+    } else if (stop.answer !== 'aborted' && this.#call.tree.stop === undefined) {
+      this.#watch.stop = stop
+      this.#call.tree.endByGate(stop)
+    }
   }
 
   /** The receipt keeps the first and the last asking, and their number. */

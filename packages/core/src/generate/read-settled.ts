@@ -24,6 +24,11 @@ export async function readSettled(
   end: HandlerEnd,
 ): Promise<CallResult> {
   const tool = entry.tool as ToolDefinition
+  if (settled.kind === 'not_started') {
+    end.ending = { outcome: 'not_run', sent: 'no' }
+    end.thrown = { error: call.tree.stop?.error ?? call.run.stops.reason }
+    return { status: 'not_run', text: RESULT_TEXT.notRun }
+  }
   if (settled.kind === 'abandoned') {
     end.ending = {
       outcome: watch.stop === undefined ? 'unknown' : 'stopped',

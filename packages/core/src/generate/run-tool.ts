@@ -19,6 +19,7 @@ import type { HandlerEnd } from './handler-end.js'
 import { runOpen } from './open-effect.js'
 import type { Settled, WatchResult } from './open-effect.js'
 import { readSettled } from './read-settled.js'
+import { RESULT_TEXT } from './round-call.js'
 import type { RoundCall } from './round-call.js'
 
 /**
@@ -59,6 +60,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
     } catch (error) {
       if (leavesAsItIs(error)) throw error
       end.thrown ??= { error }
+      if (end.ending.outcome === 'not_run') entry.result ??= { status: 'not_run', text: RESULT_TEXT.notRun }
     }
     await closeTool(call, entry, effect, end, watch)
     if (end.thrown !== undefined) throw end.thrown.error
@@ -150,12 +152,7 @@ async function closeTool(
   end: HandlerEnd,
   watch: WatchResult,
 ): Promise<void> {
-  const result = entry.result
-  const ending =
-    result?.status === 'refused' && end.ending.outcome === 'ok'
-      ? { ...end.ending, outcome: 'refused' as const }
-      : end.ending
-  const { receipt, told } = closeToolEffect(call, entry, effect, ending)
+  const { receipt, told } = closeToolEffect(call, entry, effect, endingOf(entry, end, watch))
   if (told !== undefined) await told
   const stop = watch.stop ?? end.veto
   if (stop !== undefined) {
@@ -167,6 +164,13 @@ async function closeTool(
       sessionId: effect.facts.sessionId,
     })
   }
+}
+
+function endingOf(entry: RoundCall, end: HandlerEnd, watch: WatchResult): Ending {
+  const { ending } = end
+  // a gate stopped the run while the handler was open, which came to its end all the same
+  if (watch.stop !== undefined) return { ...ending, outcome: 'stopped', error: ending.error ?? watch.stop.error }
+  return entry.result?.status === 'refused' && ending.outcome === 'ok' ? { ...ending, outcome: 'refused' } : ending
 }
 
 /** Closes the effect of a tool call, whether it ran or not. */

@@ -1,6 +1,6 @@
 import { Interrupt } from '../engine/interrupt.js'
 import type { GateStop } from '../hooks/answer-kind.js'
-import type { HookFailedError, Veto } from '../errors/answers.js'
+import { SluiceError } from '../errors/sluice-error.js'
 import { digest } from '../internal/digest.js'
 import { isThenable } from '../internal/json.js'
 import type { JsonValue } from '../internal/json.js'
@@ -37,9 +37,10 @@ export async function runRound(
     await admitAll(call, plan, calls, room)
     await runAll(call, plan, calls.slice(0, room))
   } catch (error) {
-    fillIn(calls)
-    if (Interrupt.isInstance(error)) await putOff(call, calls)
-    else await closeRest(call, calls, { outcome: 'not_run', sent: 'no' })
+    const paused = Interrupt.isInstance(error)
+    fillIn(calls, paused)
+    if (paused) await putOff(call, calls)
+    else await closeRest(call, calls, SluiceError.isInstance(error, 'JOURNAL_MISMATCH') ? 'asked' : 'all')
     throw error
   } finally {
     results.push(...calls.map(toPart))
@@ -81,14 +82,14 @@ async function stopRound(call: CallScope, calls: readonly RoundCall[], entry: Ro
   const effect = entry.effect as Effect
   const error = call.tree.endByGate(stop)
   entry.result = { status: 'vetoed', text: RESULT_TEXT.vetoed }
-  const { receipt, told } = closeToolEffect(call, entry, effect, {
-    outcome: stop.answer === 'aborted' ? 'aborted' : 'stopped',
-    sent: 'no',
-    error,
-  })
-  await told
-  await call.tree.tellGateStop(stop as GateStop & { error: Veto | HookFailedError }, receipt, idsOf(effect))
-  await closeRest(call, calls, { outcome: 'not_run', sent: 'no' })
+  // a neighbour that ran beside it may have stopped the round first, and closed it with the rest
+  if (!effect.closed) {
+    const outcome = stop.answer === 'aborted' ? 'aborted' : 'stopped'
+    const { receipt, told } = closeToolEffect(call, entry, effect, { outcome, sent: 'no', error })
+    await told
+    await call.tree.tellGateStop(stop, receipt, idsOf(effect.facts))
+  }
+  await closeRest(call, calls, 'asked')
   throw error
 }
 
@@ -104,17 +105,30 @@ async function putOff(call: CallScope, calls: readonly RoundCall[]): Promise<voi
     const closed = call.steps.close(entry.name)
     if (closed !== undefined) await closed
   }
-  await closeRest(call, calls, { outcome: 'not_run', sent: 'no' })
+  await closeRest(call, calls, 'paused')
 }
 
-async function closeRest(call: CallScope, calls: readonly RoundCall[], ending: Ending): Promise<void> {
+/**
+ * Closes the calls of a round that will not run: at a pause as not run, whatever their gates said. `all`: also those that had
+ * begun, when nothing of the round is open any more.
+ */
+async function closeRest(
+  call: CallScope,
+  calls: readonly RoundCall[],
+  which: 'asked' | 'all' | 'paused',
+): Promise<void> {
   for (const entry of calls) {
     const { effect } = entry
-    if (effect === undefined || effect.closed || entry.state === 'begun') continue
-    const refused = entry.result?.status === 'refused' && ending.outcome === 'not_run' && call.tree.pending.length === 0
-    const { told } = closeToolEffect(call, entry, effect, refused ? { outcome: 'refused', sent: 'no' } : ending)
+    if (effect === undefined || effect.closed || (entry.state === 'begun' && which !== 'all')) continue
+    const { told } = closeToolEffect(call, entry, effect, restEnding(entry, which))
     if (told !== undefined) await told
   }
+}
+
+function restEnding(entry: RoundCall, which: 'asked' | 'all' | 'paused'): Ending {
+  if (entry.state === 'begun') return { outcome: 'unknown', sent: 'unknown' }
+  const refused = entry.result?.status === 'refused' && which !== 'paused'
+  return { outcome: refused ? 'refused' : 'not_run', sent: 'no' }
 }
 
 /** Phase 2: the admitted calls, one at a time in call order; neighbours that only read may run together. */
@@ -201,7 +215,12 @@ async function afterLostBegin(call: CallScope, entry: RoundCall): Promise<boolea
   const decision = call.tree.decisions.get(effect.facts.effectId)
   if (decision?.decision === 'approve') return false
   if (decision?.decision === 'deny') {
-    entry.result = { status: 'unknown', text: decision.note ?? RESULT_TEXT.unknown }
+    const result: CallResult = { status: 'unknown', text: decision.note ?? RESULT_TEXT.unknown }
+    entry.result = await call.steps.branch(entry.name, async (steps) => {
+      await steps.begin('call', null as JsonValue)
+      return steps.step('call', () => result)
+    })
+    await closeToolEffect(call, entry, effect, { outcome: 'unknown', sent: 'unknown' }).told
     return true
   }
   call.tree.pending.push({
@@ -235,8 +254,13 @@ async function recordResult(call: CallScope, entry: RoundCall): Promise<void> {
   }
 }
 
-function fillIn(calls: readonly RoundCall[]): void {
-  for (const entry of calls) entry.result ??= { status: 'not_run', text: RESULT_TEXT.notRun }
+function fillIn(calls: readonly RoundCall[], paused: boolean): void {
+  for (const entry of calls) {
+    const begun = entry.state === 'begun' && !paused
+    entry.result ??= begun
+      ? { status: 'unknown', text: RESULT_TEXT.unknown }
+      : { status: 'not_run', text: RESULT_TEXT.notRun }
+  }
 }
 
 function toPart(entry: RoundCall): ToolResultPart {

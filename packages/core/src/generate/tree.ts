@@ -10,6 +10,7 @@ import type { HookSet } from '../hooks/hook-set.js'
 import { observe } from '../hooks/observe.js'
 import type { ObserveControl } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
+import { deepFreeze } from '../internal/deep-freeze.js'
 import type { Deadline } from '../internal/deadlines.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { StopSource } from '../internal/stop-source.js'
@@ -276,16 +277,18 @@ export class Tree implements TreeState {
       sessionId: string | null
     },
   ): Promise<void> | undefined {
+    // an asking that ended by the stop of the tree is no stop of its own: that one was told when it happened
+    if (stop.answer === 'aborted') return undefined
+    if (this.stop !== undefined && receipt !== null) this.#stopReceipt ??= receipt
     const answer = stop.answer === 'waited' || stop.answer === 'landed' ? 'vetoed' : stop.answer
-    const code = stop.error?.code ?? 'RUN_ABORTED'
     return this.#tellStop(
       {
         point: stop.by.point,
         plugin: stop.by.plugin,
         answer,
-        code,
-        reason: stop.error?.message ?? 'aborted',
-        details: stop.error?.details ?? null,
+        code: stop.error.code,
+        reason: stop.error.message,
+        details: stop.error.details ?? null,
       },
       receipt,
       ids,
@@ -306,8 +309,9 @@ export class Tree implements TreeState {
     const taps = this.hookSet.observers.onStop
     if (taps.length === 0) return undefined
     const run = currentFrame()?.run
-    const context: OnStopContext = Object.freeze({
+    const context: OnStopContext = deepFreeze({
       ...fields,
+      details: fields.details === null ? null : structuredClone(fields.details),
       effectId: ids?.effectId ?? null,
       attempt: ids?.attempt ?? null,
       executionId: ids?.executionId ?? (this.stateOpen ? (run?.executionId ?? null) : null),

@@ -21,6 +21,8 @@ export interface AskControl {
   readonly logger: Logger
 }
 
+/** Stands for a tap that has to be waited for. */
+const WAIT: unique symbol = Symbol('wait')
 const promiseThen = Promise.prototype.then
 
 /**
@@ -37,93 +39,32 @@ export function askGates(
   gates: GateReceipt[],
 ): GateStop | undefined | Promise<GateStop | undefined> {
   if (taps.length === 0) return undefined
-  const { clock, stops } = control
-  let before = clock.monotonic()
-  for (let index = 0; index < taps.length; index++) {
-    const tap = taps[index] as CompiledTap
-    if (stops.stopped)
-      return finish(
-        point,
-        taps,
-        index,
-        gates,
-        0,
-        { answer: 'aborted', error: undefined, by: tap.origin },
-        state,
-        stops.reason,
-      )
-    if (tap.stage >= Stage.record && state.answers === undefined) state.answers = Object.freeze([...gates])
-    let returned: unknown
-    let stop: GateStop | undefined
-    try {
-      returned = tap.kind === 'tapAsync' ? callWithCallback(tap.fn, context) : tap.fn(context as never)
-    } catch (thrown) {
-      stop = readAnswer(point, tap.origin, thrown)
-    }
-    if (returned !== undefined) {
-      if (isThenable(returned))
-        return new PendingAsking(control, point, taps, context, state, gates).start(index, returned, before)
-      stop = readAnswer(point, tap.origin, new ReturnedValue(returned))
-    }
-    const after = clock.monotonic()
-    if (after - before > tap.timeoutMs) stop = timedOut(point, tap.origin, tap.timeoutMs)
-    if (stop !== undefined && !tap.shadow)
-      return finish(point, taps, index, gates, after - before, stop, state, stop.error)
-    gates.push(row(point, tap, stop === undefined ? 'passed' : SHADOW_ANSWER, after - before, stop))
-    before = after
-  }
-  return stops.stopped ? abortedAtTheEnd(taps, gates) : undefined
+  const asking = new RunningAsking(control, point, taps, context, state, gates)
+  const stop = asking.start()
+  return stop === WAIT ? asking.wait() : stop
 }
 
-/** All gates passed, but the tree was stopped meanwhile: the last row stands as aborted. */
-function abortedAtTheEnd(taps: readonly CompiledTap[], gates: GateReceipt[]): GateStop {
-  const tap = taps[taps.length - 1] as CompiledTap
-  const last = gates.pop() as GateReceipt
-  gates.push({ ...last, answer: 'aborted' })
-  return { answer: 'aborted', error: undefined, by: tap.origin }
-}
-
-function row(point: AskPoint, tap: CompiledTap, answer: GateAnswer, ms: number, stop?: GateStop): GateReceipt {
-  const code = stop === undefined ? undefined : stopCode(stop)
-  return code === undefined
-    ? { plugin: tap.plugin, point, stage: tap.stage, answer, ms }
-    : { plugin: tap.plugin, point, stage: tap.stage, answer, code, ms }
-}
-
-/** Writes the row of the gate that stopped and `not_asked` for the ones behind it. */
-function finish(
-  point: AskPoint,
-  taps: readonly CompiledTap[],
-  index: number,
-  gates: GateReceipt[],
-  ms: number,
-  stop: GateStop,
-  state: AskingState,
-  reason: unknown,
-): GateStop {
-  gates.push(row(point, taps[index] as CompiledTap, stop.answer, ms, stop))
-  for (let behind = index + 1; behind < taps.length; behind++)
-    gates.push(row(point, taps[behind] as CompiledTap, 'not_asked', 0))
-  state.end(reason)
-  return stop
-}
-
-/** An asking that waits for a gate: ended by its answer, its deadline or the tree's stop, whichever comes first. */
-class PendingAsking {
+/** One asking of one point: goes on by itself over synchronous taps, and waits for the others one at a time. */
+class RunningAsking {
   readonly #control: AskControl
   readonly #point: AskPoint
   readonly #taps: readonly CompiledTap[]
   readonly #context: object
   readonly #state: AskingState
   readonly #gates: GateReceipt[]
-  #resolve!: (stop: GateStop | undefined) => void
-  /** Number of the wait; what comes for an earlier one is late. */
-  #turn = 0
+  /** The tap that is being asked, when it was called, and what it promised. */
   #index = 0
   #before = 0
+  #returned: PromiseLike<unknown> | undefined
+  /** Number of the wait; what comes for an earlier one is late. */
+  #turn = 0
   #deadline: Deadline | undefined
-  readonly #onStop = (reason: unknown): void =>
-    this.#end({ answer: 'aborted', error: undefined, by: (this.#taps[this.#index] as CompiledTap).origin }, reason)
+  /** True while taps are called: a stop inside one is seen when it returns. */
+  #calling = false
+  #resolve!: (stop: GateStop | undefined) => void
+  readonly #onStop = (): void => {
+    if (!this.#calling) this.#end(this.#settle(aborted(this.#tap), this.#control.clock.monotonic()))
+  }
 
   constructor(
     control: AskControl,
@@ -141,112 +82,136 @@ class PendingAsking {
     this.#gates = gates
   }
 
-  start(index: number, returned: PromiseLike<unknown>, before: number): Promise<GateStop | undefined> {
+  get #tap(): CompiledTap {
+    return this.#taps[this.#index] as CompiledTap
+  }
+
+  start(): GateStop | undefined | typeof WAIT {
+    const { stops, clock } = this.#control
+    if (!stops.stopped) return this.#goOn(0, clock.monotonic())
+    // the tree had been stopped before: nobody is asked
+    for (const tap of this.#taps) this.#gates.push(row(this.#point, tap, 'not_asked', 0))
+    return aborted(this.#tap)
+  }
+
+  /** Ends with the answer of the tap that is waited for, its deadline or the tree's stop, whichever comes first. */
+  wait(): Promise<GateStop | undefined> {
     return new Promise((resolve) => {
       this.#resolve = resolve
-      this.#wait(index, returned, before)
-      // from here on the stop of the tree ends the asking; it may have happened inside the tap itself
       this.#control.stops.listen(this.#onStop)
+      this.#await()
     })
   }
 
-  #wait(index: number, returned: PromiseLike<unknown>, before: number): void {
+  /** Calls taps from `from` on, until one stops or has to be waited for. */
+  #goOn(from: number, start: number): GateStop | undefined | typeof WAIT {
+    const { clock, stops } = this.#control
+    const taps = this.#taps
+    this.#calling = true
+    this.#before = start
+    for (let index = from; index < taps.length; index++) {
+      const tap = taps[index] as CompiledTap
+      this.#index = index
+      if (tap.stage >= Stage.record) this.#state.answers = frozenRows(this.#gates)
+      let stop: GateStop | undefined
+      try {
+        const returned =
+          tap.kind === 'tapAsync' ? callWithCallback(tap.fn, this.#context) : tap.fn(this.#context as never)
+        if (returned !== undefined) {
+          // a native promise is one, whatever its own `then` says
+          if (isThenable(returned) || returned instanceof Promise) {
+            this.#returned = returned
+            if (!stops.stopped) {
+              this.#calling = false
+              return WAIT
+            }
+            this.#hear(returned, LATE, tap)
+          } else stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
+        }
+      } catch (thrown) {
+        stop = readAnswer(this.#point, tap.origin, thrown)
+      }
+      const now = clock.monotonic()
+      // the tree was stopped inside the tap: that ends the asking, whatever the tap says
+      if (stops.stopped) stop = aborted(tap)
+      else if (now - this.#before > tap.timeoutMs) stop = timedOut(this.#point, tap.origin, tap.timeoutMs)
+      const ends = this.#settle(stop, now)
+      if (ends !== undefined) return ends
+      this.#before = now
+    }
+    return undefined
+  }
+
+  #await(): void {
     const turn = ++this.#turn
-    const tap = this.#taps[index] as CompiledTap
-    this.#index = index
-    this.#before = before
-    this.#deadline = this.#control.deadlines.add(tap.timeoutMs, before, () => this.#late(turn))
-    void promiseThen.call(
-      Promise.resolve(returned),
-      (value) =>
-        this.#settled(
-          turn,
-          value === undefined ? undefined : readAnswer(this.#point, tap.origin, new ReturnedValue(value)),
-        ),
-      (thrown: unknown) => this.#settled(turn, readAnswer(this.#point, tap.origin, thrown)),
-    )
-  }
-
-  #late(turn: number): void {
-    if (turn !== this.#turn) return
-    const tap = this.#taps[this.#index] as CompiledTap
-    this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
-  }
-
-  #settled(turn: number, stop: GateStop | undefined): void {
-    if (turn !== this.#turn) {
-      // asked before its deadline, answered after it: nothing changes any more
-      logLate(this.#control.logger, this.#point, stop)
+    const tap = this.#tap
+    const { clock, deadlines } = this.#control
+    const returned = this.#returned as PromiseLike<unknown>
+    // a tap that kept the thread beyond its deadline is stopped when it returns, whatever it still promises
+    if (clock.monotonic() - this.#before > tap.timeoutMs) {
+      this.#hear(returned, LATE, tap)
+      if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
       return
     }
-    const tap = this.#taps[this.#index] as CompiledTap
+    this.#deadline = deadlines.add(tap.timeoutMs, this.#before, () => {
+      if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
+    })
+    this.#hear(returned, turn, tap)
+  }
+
+  /** Listens to what a tap promised. Reading a promise may run foreign code; whatever that throws is a failure too. */
+  #hear(returned: PromiseLike<unknown>, turn: number, tap: CompiledTap): void {
+    const fail = (thrown: unknown): void => this.#heard(turn, tap, readAnswer(this.#point, tap.origin, thrown))
+    const settle = (value: unknown): void => {
+      if (value === undefined) this.#heard(turn, tap, undefined)
+      else fail(new ReturnedValue(value))
+    }
+    try {
+      void promiseThen.call(Promise.resolve(returned), settle, fail)
+    } catch (thrown) {
+      fail(thrown)
+    }
+  }
+
+  #heard(turn: number, tap: CompiledTap, stop: GateStop | undefined): void {
+    if (turn !== this.#turn) {
+      // asked before its deadline, answered after it: nothing changes any more
+      logLate(this.#control.logger, this.#point, tap, stop)
+      return
+    }
     const late = this.#control.clock.monotonic() - this.#before > tap.timeoutMs
     this.#answered(late ? timedOut(this.#point, tap.origin, tap.timeoutMs) : stop)
   }
 
   #answered(stop: GateStop | undefined): void {
-    const tap = this.#taps[this.#index] as CompiledTap
+    this.#turn++
     this.#clearDeadline()
     const now = this.#control.clock.monotonic()
-    if (stop !== undefined && !tap.shadow) {
-      this.#end(stop, stop.error, now)
-      return
-    }
-    this.#turn++
-    this.#gates.push(row(this.#point, tap, stop === undefined ? 'passed' : SHADOW_ANSWER, now - this.#before, stop))
-    this.#next(this.#index + 1, now)
+    const ends = this.#settle(stop, now) ?? this.#goOn(this.#index + 1, now)
+    if (ends === WAIT) this.#await()
+    else this.#end(ends)
   }
 
-  /** The same loop as above, on the way after a gate that was waited for. */
-  #next(from: number, start: number): void {
-    const { clock, stops } = this.#control
-    let before = start
-    for (let index = from; index < this.#taps.length; index++) {
-      const tap = this.#taps[index] as CompiledTap
-      this.#index = index
-      this.#before = before
-      if (tap.stage >= Stage.record && this.#state.answers === undefined)
-        this.#state.answers = Object.freeze([...this.#gates])
-      let returned: unknown
-      let stop: GateStop | undefined
-      const turn = ++this.#turn
-      try {
-        returned = tap.kind === 'tapAsync' ? callWithCallback(tap.fn, this.#context) : tap.fn(this.#context as never)
-      } catch (thrown) {
-        stop = readAnswer(this.#point, tap.origin, thrown)
-      }
-      if (returned !== undefined && !isThenable(returned))
-        stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
-      if (turn !== this.#turn) {
-        // the tree was stopped inside the tap: the asking is over; what the tap still answers must not go unhandled
-        if (isThenable(returned)) void promiseThen.call(Promise.resolve(returned), undefined, () => undefined)
-        return
-      }
-      if (returned !== undefined && stop === undefined) {
-        this.#wait(index, returned as PromiseLike<unknown>, before)
-        return
-      }
-      const after = clock.monotonic()
-      if (after - before > tap.timeoutMs) stop = timedOut(this.#point, tap.origin, tap.timeoutMs)
-      if (stop !== undefined && !tap.shadow) {
-        this.#end(stop, stop.error, after)
-        return
-      }
-      this.#gates.push(row(this.#point, tap, stop === undefined ? 'passed' : SHADOW_ANSWER, after - before, stop))
-      before = after
+  /** Writes the row of the tap that answered; where it stopped, also those behind it, which are not asked. */
+  #settle(stop: GateStop | undefined, now: number): GateStop | undefined {
+    const tap = this.#tap
+    const ms = now - this.#before
+    if (stop === undefined || (tap.shadow && stop.answer !== 'aborted')) {
+      this.#gates.push(row(this.#point, tap, stop === undefined ? 'passed' : SHADOW_ANSWER, ms, stop))
+      return undefined
     }
-    this.#turn++
-    stops.unlisten(this.#onStop)
-    this.#resolve(stops.stopped ? abortedAtTheEnd(this.#taps, this.#gates) : undefined)
+    this.#gates.push(row(this.#point, tap, stop.answer, ms, stop))
+    for (let behind = this.#index + 1; behind < this.#taps.length; behind++)
+      this.#gates.push(row(this.#point, this.#taps[behind] as CompiledTap, 'not_asked', 0))
+    this.#state.end(stop.answer === 'aborted' ? this.#control.stops.reason : stop.error)
+    return stop
   }
 
-  #end(stop: GateStop, reason: unknown, now = this.#control.clock.monotonic()): void {
+  #end(stop: GateStop | undefined): void {
     this.#turn++
     this.#clearDeadline()
     this.#control.stops.unlisten(this.#onStop)
-    this.#resolve(
-      finish(this.#point, this.#taps, this.#index, this.#gates, now - this.#before, stop, this.#state, reason),
-    )
+    this.#resolve(stop)
   }
 
   #clearDeadline(): void {
@@ -256,10 +221,30 @@ class PendingAsking {
   }
 }
 
-function logLate(logger: Logger, point: AskPoint, stop: GateStop | undefined): void {
+/** A turn that never comes: what is heard for it is logged as late. */
+const LATE = -1
+
+function aborted(tap: CompiledTap): GateStop {
+  return { answer: 'aborted', error: undefined, by: tap.origin }
+}
+
+/** What stage `record` is shown: the rows so far, as they stand in the receipt. */
+function frozenRows(gates: readonly GateReceipt[]): readonly GateReceipt[] {
+  for (const gate of gates) Object.freeze(gate)
+  return Object.freeze([...gates])
+}
+
+function row(point: AskPoint, tap: CompiledTap, answer: GateAnswer, ms: number, stop?: GateStop): GateReceipt {
+  const code = stop === undefined ? undefined : stopCode(stop)
+  return code === undefined
+    ? { plugin: tap.plugin, point, stage: tap.stage, answer, ms }
+    : { plugin: tap.plugin, point, stage: tap.stage, answer, code, ms }
+}
+
+function logLate(logger: Logger, point: AskPoint, tap: CompiledTap, stop: GateStop | undefined): void {
   try {
     logger.warn(
-      { point, plugin: stop?.by.plugin, answer: stop?.answer ?? 'passed', code: stop?.error?.code },
+      { point, plugin: tap.plugin, answer: stop?.answer ?? 'passed', code: stop?.error?.code },
       'a gate answered after the asking had ended; the answer changes nothing',
     )
   } catch {

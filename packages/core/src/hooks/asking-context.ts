@@ -88,4 +88,9 @@ export class AskingContext {
   get answers(): readonly GateReceipt[] | undefined {
     return this.#state.answers
   }
+
+  static {
+    // what a plugin is handed leads to the prototype, which all plugins share
+    Object.freeze(this.prototype)
+  }
 }

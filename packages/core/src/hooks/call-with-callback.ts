@@ -1,6 +1,8 @@
 import { isThenable } from '../internal/json.js'
 import { ReturnedValue } from './answer-kind.js'
 
+const promiseThen = Promise.prototype.then
+
 /**
  * Calls a tap that was registered with `tapAsync`. Only `null` and `undefined` mean that there is no error; a stop in the
  * same turn beats the callback; a promise that the tap returns has to settle as well. Returns `undefined` where it passed at
@@ -18,23 +20,25 @@ export function callWithCallback(fn: (...args: never[]) => unknown, context: obj
     // one microtask later, so that a stop in the same turn still beats a pass
     if (!inTurn && wake !== undefined) queueMicrotask(wake)
   }
-  let returned: unknown
+  let promise: Promise<unknown> | undefined
   try {
-    returned = (fn as (context: object, callback: (error?: unknown, value?: unknown) => void) => unknown)(
+    const returned = (fn as (context: object, callback: (error?: unknown, value?: unknown) => void) => unknown)(
       context,
       callback,
     )
+    if (isThenable(returned) || returned instanceof Promise) promise = Promise.resolve(returned)
+    else if (returned !== undefined) stop ??= { thrown: new ReturnedValue(returned) }
   } catch (thrown) {
     stop ??= { thrown }
   }
   inTurn = false
-  const promise = isThenable(returned) ? Promise.resolve(returned) : undefined
-  if (returned !== undefined && promise === undefined) stop ??= { thrown: new ReturnedValue(returned) }
+  if (stop === undefined && promise === undefined && passed) return undefined
+  const settled = promise === undefined ? undefined : undefinedOnly(promise)
   if (stop !== undefined) {
-    promise?.then(undefined, () => undefined)
+    // what the promise still brings must not go unhandled
+    settled?.catch(() => undefined)
     throw stop.thrown
   }
-  if (passed && promise === undefined) return undefined
   const called = new Promise<undefined>((resolve, reject) => {
     wake = () => {
       if (stop !== undefined) reject(stop.thrown)
@@ -42,11 +46,19 @@ export function callWithCallback(fn: (...args: never[]) => unknown, context: obj
     }
     wake()
   })
-  if (promise === undefined) return called
-  return Promise.all([
-    called,
-    promise.then((value) => {
-      if (value !== undefined) throw new ReturnedValue(value)
-    }),
-  ]).then(() => undefined)
+  return settled === undefined ? called : Promise.all([called, settled]).then(() => undefined)
+}
+
+/** A promise of our own for one of the tap's: it rejects where that gives a value, and where it cannot be listened to. */
+function undefinedOnly(promise: Promise<unknown>): Promise<undefined> {
+  return new Promise((resolve, reject) => {
+    promiseThen.call(
+      promise,
+      (value) => {
+        if (value === undefined) resolve(undefined)
+        else reject(new ReturnedValue(value))
+      },
+      reject,
+    )
+  })
 }

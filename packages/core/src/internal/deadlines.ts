@@ -27,7 +27,7 @@ class DeadlineQueue {
     if (this.#tail === undefined) this.#head = deadline
     else this.#tail.next = deadline
     this.#tail = deadline
-    if (this.#timer === undefined) this.#arm(this.#ms)
+    if (this.#timer === undefined) this.#arm(Math.max(0, deadline.at - this.#clock.monotonic()))
     else if (this.#head === deadline) this.#timer.hold?.(true)
     return deadline
   }

@@ -5,6 +5,7 @@ import type { RunScope } from '../generate/run-scope.js'
 import type { Tree } from '../generate/tree.js'
 import type { AfterExecutionContext } from '../hooks/hook-points.js'
 import { describeError, observe } from '../hooks/observe.js'
+import { deepFreeze } from '../internal/deep-freeze.js'
 import type { Receipt } from '../hooks/receipt.js'
 import type { JsonObject } from '../internal/json.js'
 import { wellFormedJson } from '../internal/well-formed-text.js'
@@ -124,7 +125,7 @@ export async function tellAfterExecution(
     treeUsage: tree.usage,
     failure,
     recovered,
-    receipt,
+    receipt: deepFreeze(receipt),
   })
   await observe(tree.observing, taps, context, true)
 }
