@@ -115,7 +115,7 @@ describe('the account', () => {
          ended      AP_CLERK_REQUIRED by desk-rules at beforeToolCall
                     A named clerk is required.
          books      rolled back: approvals 1 -> 1, last number 1000 -> 1000
-         row        failed, veto: AP_CLERK_REQUIRED; 1 tool call counted"
+         row        failed, veto: AP_CLERK_REQUIRED"
     `)
   })
 
@@ -132,7 +132,7 @@ describe('the account', () => {
          ended      TOOL_FAILED
                     Tool "ap_approve_invoice" failed: AP_LEDGER_POSTINGS.PERIOD is closed (ERR-<time>)
          books      rolled back: approvals 1 -> 1, last number 1000 -> 1001; 1 number drawn that no row shows
-         row        failed, tool: TOOL_FAILED; 1 tool call counted
+         row        failed, tool: TOOL_FAILED
          error log  ERR-<time>: SqliteError: AP_LEDGER_POSTINGS.PERIOD is closed"
     `)
   })
@@ -152,7 +152,7 @@ describe('the account', () => {
          tokens     721 in (256 from the cache), 44 out
          ended      completed (stop)
          books      committed: approvals 1 -> 2, last number 1000 -> 1001
-         row        completed; 1 tool call counted"
+         row        completed"
     `)
   })
 })

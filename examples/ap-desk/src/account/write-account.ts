@@ -111,5 +111,5 @@ function books({ books: { before, after, committed } }: Account): string {
 function row({ row: record }: Account): string {
   if (record === null) return 'none was written'
   const failure = record.error === null ? '' : `, ${record.failureKind}: ${record.error.code}`
-  return `${record.status}${failure}; ${record.toolCallsCount} tool call${record.toolCallsCount === 1 ? '' : 's'} counted`
+  return `${record.status}${failure}`
 }
