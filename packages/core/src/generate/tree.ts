@@ -16,7 +16,7 @@ import type { JsonObject, JsonValue } from '../internal/json.js'
 import { StopSource } from '../internal/stop-source.js'
 import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
-import type { FailureKind, PendingRecord } from '../store/records.js'
+import type { EnvironmentFields, FailureKind, PendingRecord } from '../store/records.js'
 import type { Limits } from './settings.js'
 import type { RuntimeParts } from './runtime-parts.js'
 
@@ -42,6 +42,8 @@ export interface TreeOptions {
   readonly createdBy: string | null
   readonly tenant: string | null
   readonly appId: string | null
+  /** Captured once, when the top-level run starts, and shared by the whole tree (S-14); absent for a plain call. */
+  readonly environment?: EnvironmentFields
   readonly hookSet: HookSet
   readonly limits: Limits
   readonly sink?: EventSink

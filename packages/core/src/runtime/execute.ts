@@ -123,12 +123,14 @@ interface Started {
 async function inFlight(face: RuntimeFace, start: Started): Promise<Run> {
   const { core } = face
   const { caller, options, nest } = start
+  const environment = environmentFields(caller, core.environment)
   const tree = new Tree(core.parts, {
     rootExecutionId: start.executionId,
     caller,
     createdBy: caller.createdBy,
     tenant: caller.tenant,
     appId: caller.appId,
+    environment,
     hookSet: start.hookSet,
     limits: start.limits,
     recorded: true,
@@ -144,7 +146,7 @@ async function inFlight(face: RuntimeFace, start: Started): Promise<Run> {
       tree,
       agent: start.agent,
       caller,
-      environment: environmentFields(caller, core.environment),
+      environment,
       sessionId: start.sessionId,
       turnIndex: (start.header?.turnCount ?? 0) + 1,
       input: start.input,

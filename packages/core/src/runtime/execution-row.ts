@@ -4,6 +4,7 @@ import type { RunScope } from '../generate/run-scope.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { Label } from '../messages/label.js'
+import type { ToolStatus } from '../messages/message.js'
 import { totalInput } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { EnvironmentFields, ExecutionRecord, PluginStamp } from '../store/records.js'
@@ -82,14 +83,22 @@ export function tokenColumns(usage: Usage): Pick<ExecutionRecord, 'inputTokens' 
   return { inputTokens: totalInput(usage), outputTokens: usage.outputTokens, usage }
 }
 
+const NOT_COUNTED: readonly ToolStatus[] = ['skipped_limit', 'not_run', 'vetoed']
+
+/** Tool calls that got a result of their own (S-4): a stored 0 means that no handler was entered and none was answered for. */
+export function countedCalls(run: RunScope): number {
+  let count = 0
+  for (const call of run.toolCalls) if (!NOT_COUNTED.includes(call.status)) count += 1
+  return count
+}
+
 /** Columns that a run's end and its pause have in common. */
 export function countColumns(
   run: RunScope,
 ): Pick<ExecutionRecord, 'inputTokens' | 'outputTokens' | 'usage' | 'toolCallsCount'> {
   return {
     ...tokenColumns(run.usage),
-    toolCallsCount: run.toolCalls.filter((entry) => entry.status !== 'skipped_limit' && entry.status !== 'not_run')
-      .length,
+    toolCallsCount: countedCalls(run),
   }
 }
 

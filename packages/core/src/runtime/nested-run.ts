@@ -1,7 +1,6 @@
 import type { AgentToRun } from '../agents/resolve-agents.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { ResolvedCaller } from '../context/caller.js'
-import { environmentFields } from '../context/environment.js'
 import type { Frame, RunFacts } from '../context/frame.js'
 import { currentFrame, runInFrame } from '../context/frame.js'
 import { bindRunContext, requireRunContext } from '../context/run-context.js'
@@ -12,6 +11,7 @@ import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
 import type { HookSet } from '../hooks/hook-set.js'
+import type { EnvironmentFields } from '../store/records.js'
 import type { JsonObject } from '../internal/json.js'
 import { StopSource } from '../internal/stop-source.js'
 import type { Label } from '../messages/label.js'
@@ -144,7 +144,7 @@ async function recorded(
       startRow({
         facts: run.facts,
         agent,
-        environment: environmentFields(tree.options.caller as ResolvedCaller, face.core.environment),
+        environment: tree.options.environment as EnvironmentFields,
         turnIndex: null,
         input,
         followUp: null,

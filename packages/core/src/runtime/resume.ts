@@ -113,12 +113,14 @@ async function carryOn(
   const { core } = face
   const caller = callerOf(record)
   const limits = lowerLimits(core.parts.limits, stored.limits, new Faults())
+  const environment = environmentOf(record)
   const tree = new Tree(core.parts, {
     rootExecutionId: record.id,
     caller,
     createdBy: caller.createdBy,
     tenant: caller.tenant,
     appId: caller.appId,
+    environment,
     hookSet,
     limits,
     recorded: true,
@@ -149,7 +151,7 @@ async function carryOn(
       tree,
       agent,
       caller,
-      environment: environmentOf(record),
+      environment,
       sessionId: record.sessionId,
       turnIndex: record.turnIndex ?? 1,
       input: record.input,

@@ -9,7 +9,7 @@ import type { FilePart, Message } from '../messages/message.js'
 import { USAGE_NONE } from '../messages/usage.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { issuesText } from '../tools/schema-issue.js'
-import { outputColumn } from './execution-row.js'
+import { countedCalls, outputColumn } from './execution-row.js'
 import type { RunRecorder } from './recorder.js'
 import { runProfileAgent } from './run-profile-agent.js'
 import type { CompletedRun } from './run-result.js'
@@ -100,7 +100,6 @@ async function runOther(running: RunningAgent): Promise<AgentRunResult> {
     await checkOutput(running, done)
     return resultOf(running, {
       ...done,
-      toolCallsCount: run.toolCalls.length,
       model: null,
       provider: null,
       usage: done.usage ?? USAGE_NONE,
@@ -131,7 +130,6 @@ function resultOf(
     messages: readonly Message[]
     finishReason: string
     usage: CompletedRun['usage']
-    toolCallsCount: number
     model: string | null
     provider: string | null
     iterationCount: number
@@ -156,7 +154,10 @@ function resultOf(
       model: done.model,
       provider: done.provider,
     },
-    output: outputColumn(done, { executionId, agentCode: agent.code, agentVersion: agent.version, sessionId }),
+    output: outputColumn(
+      { ...done, toolCallsCount: countedCalls(run) },
+      { executionId, agentCode: agent.code, agentVersion: agent.version, sessionId },
+    ),
     iterationCount: done.iterationCount,
   }
 }
