@@ -5,6 +5,9 @@ import type { ContractRow } from './contract-row.js'
 import type { MakeProvider, ProviderFixtures, ProviderRig } from './provider-rig.js'
 import { aRequest, listenersOf, readStream, thrownBy, withRig } from './provider-rig.js'
 
+/** How long a row waits for what should come at once, so that a failure has a name. */
+const PATIENCE_MS = 3000
+
 const REASON = new Error('the owner said stop')
 
 /** The caller's signal ends a call, and nothing of the call stays on it. */
@@ -44,10 +47,10 @@ function waitingRow(make: MakeProvider): ContractRow {
             ? readStream(rig.provider, rig.request, controller.signal)
             : rig.provider.generate(rig.request, controller.signal)
           const thrown = thrownBy(work)
-          await seen
+          await soon(Promise.race([seen, thrown]), 'the request')
           controller.abort(REASON)
-          assert.equal(await thrown, REASON)
-          await closed
+          assert.equal(await soon(thrown, 'the end of the call'), REASON)
+          await soon(closed, 'the end of the connection')
         }
       }),
   }
@@ -71,7 +74,7 @@ function streamRow(make: MakeProvider, { broken }: ProviderFixtures): ContractRo
         )
         assert.equal(thrown, REASON)
         assert.equal(after, 0, `${after} parts came after the abort`)
-        await closed
+        await soon(closed, 'the end of the connection')
       }),
   }
 }
@@ -84,7 +87,7 @@ function leaveRow(make: MakeProvider, { broken }: ProviderFixtures): ContractRow
         const { signal } = new AbortController()
         const { closed } = openAnswer(rig, broken.stream.bodyText ?? '')
         for await (const _part of rig.provider.stream(rig.request, signal)) break
-        await closed
+        await soon(closed, 'the end of the connection')
         assert.equal(listenersOf(signal), 0)
       }),
   }
@@ -155,6 +158,19 @@ function openAnswer({ server }: ProviderRig, text: string): { closed: Promise<vo
     response.write(text)
   })
   return { closed: closed.promise }
+}
+
+/** `work`, or a failure that says what was waited for in vain. */
+async function soon<Result>(work: Promise<Result>, what: string): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({ message: `waited in vain for ${what}` })), PATIENCE_MS)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function whenClosed(response: ServerResponse, tell: () => void): void {
