@@ -2,23 +2,13 @@ import type { Message, ModelRequest } from '@sluice/core'
 import type { ExchangeServer } from '@sluice/testkit'
 import { serveExchanges } from '@sluice/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AdapterUnderTest } from './recorded/adapters.js'
 import { ADAPTERS } from './recorded/adapters.js'
-import type { AcceptedDifference } from './recorded/difference.js'
 import { reconcile } from './recorded/difference.js'
-import { ANTHROPIC_DIFFERENCES } from './recorded/differences-anthropic.js'
-import { CHAT_DIFFERENCES } from './recorded/differences-chat.js'
-import { RESPONSES_DIFFERENCES } from './recorded/differences-responses.js'
+import { DIFFERENCES } from './recorded/differences.js'
 import type { Placed } from './recorded/exchanges.js'
 import { call, exchangesOf, isFailure, requestOf } from './recorded/exchanges.js'
 import type { Raw } from './recorded/raw-json.js'
 import { hasRecordings } from './recorded/recordings-folder.js'
-
-const DIFFERENCES: Record<AdapterUnderTest['name'], readonly AcceptedDifference[]> = {
-  'openai-responses': RESPONSES_DIFFERENCES,
-  'openai-chat': CHAT_DIFFERENCES,
-  anthropic: ANTHROPIC_DIFFERENCES,
-}
 
 /** Bodies that the samples hold in the form of the other OpenAI protocol: they are read, but there is nothing to compare. */
 const OTHER_FORM = new Set(['uc-ai/openai-responses/structured-output#0', 'uc-ai/openai-chat/structured-output#0'])

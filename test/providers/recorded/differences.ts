@@ -1,0 +1,12 @@
+import type { AdapterUnderTest } from './adapters.js'
+import type { AcceptedDifference } from './difference.js'
+import { ANTHROPIC_DIFFERENCES } from './differences-anthropic.js'
+import { CHAT_DIFFERENCES } from './differences-chat.js'
+import { RESPONSES_DIFFERENCES } from './differences-responses.js'
+
+/** Every accepted difference between recorded requests and ours, with its reason. */
+export const DIFFERENCES: Record<AdapterUnderTest['name'], readonly AcceptedDifference[]> = {
+  'openai-responses': RESPONSES_DIFFERENCES,
+  'openai-chat': CHAT_DIFFERENCES,
+  anthropic: ANTHROPIC_DIFFERENCES,
+}
