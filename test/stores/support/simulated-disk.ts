@@ -16,6 +16,12 @@ class Inode {
     this.pending.push(change)
     this.current = applied(this.current, change)
   }
+
+  /** Puts the pending changes that `survives` on the disk, and forgets the others. */
+  settle(survives: (change: PendingWrite, index: number) => boolean): void {
+    for (const change of this.pending.filter(survives)) this.synced = applied(this.synced, change)
+    this.pending = []
+  }
 }
 
 /** One change of a name that is not synced yet: `undefined` removes it. */
@@ -23,6 +29,9 @@ interface PendingName {
   readonly path: string
   readonly target: Inode | 'folder' | undefined
 }
+
+/** Names of the operations, as faults are told of them. */
+export type DiskOperation = keyof StoreFiles | keyof OpenFile
 
 /** What the simulated process was doing when it ended. */
 export class Crashed extends Error {
@@ -42,6 +51,8 @@ export class SimulatedDisk {
   operations = 0
   /** The process ends at this operation: it and all later ones throw {@link Crashed}. */
   crashAt = Number.POSITIVE_INFINITY
+  /** Gives the `code` of an error with which an operation fails; the process lives on. */
+  faultAt: (operation: DiskOperation, path: string) => string | undefined = () => undefined
 
   constructor(root: string, identity = '1') {
     this.#identity = identity
@@ -55,19 +66,19 @@ export class SimulatedDisk {
     return {
       open: async (path, mode) => this.#open(path, mode),
       readWhole: async (path) => {
-        this.#step()
+        this.#step('readWhole', path)
         return Buffer.from(this.#fileAt(path).current)
       },
       list: async (folder) => {
-        this.#step()
+        this.#step('list', folder)
         return [...this.#names.keys()].filter((path) => dirname(path) === folder && path !== folder).map(nameOf)
       },
       makeFolder: async (folder) => {
-        this.#step()
+        this.#step('makeFolder', folder)
         for (const path of foldersAbove(folder)) if (!this.#names.has(path)) this.#setName(path, 'folder')
       },
       rename: async (from, to) => {
-        this.#step()
+        this.#step('rename', to)
         const file = this.#fileAt(from)
         // one step of the journal: both names change or none
         this.#pendingOf(dirname(to)).push({ path: to, target: file }, { path: from, target: undefined })
@@ -75,18 +86,18 @@ export class SimulatedDisk {
         this.#names.delete(from)
       },
       remove: async (path) => {
-        this.#step()
+        this.#step('remove', path)
         this.#fileAt(path)
         this.#setName(path, undefined)
       },
       syncFolder: async (folder) => {
-        this.#step()
+        this.#step('syncFolder', folder)
         for (const { path, target } of this.#pendingOf(folder)) this.#settle(path, target)
         this.#pendingNames.delete(folder)
       },
-      touch: async () => this.#step(),
+      touch: async (path) => this.#step('touch', path),
       describe: async (path) => {
-        this.#step()
+        this.#step('describe', path)
         const found = this.#names.get(path)
         if (found === undefined) throw noEntry(path)
         return {
@@ -131,13 +142,15 @@ export class SimulatedDisk {
     return after
   }
 
-  #step(): void {
+  #step(operation: DiskOperation, path: string): void {
     this.operations += 1
     if (this.operations >= this.crashAt) throw new Crashed('The process has ended.')
+    const code = this.faultAt(operation, path)
+    if (code !== undefined) throw fault(code, path)
   }
 
   #open(path: string, mode: OpenMode): OpenFile {
-    this.#step()
+    this.#step('open', path)
     const found = this.#names.get(path)
     if (mode === 'first' && found !== undefined) throw fault('EEXIST', path)
     if ((mode === 'change' || mode === 'read') && found === undefined) throw noEntry(path)
@@ -146,36 +159,45 @@ export class SimulatedDisk {
     const file = found ?? new Inode()
     if (found === undefined) this.#setName(path, file)
     else if (mode === 'new') file.apply({ kind: 'truncate', size: 0 })
-    return this.#handle(file)
+    return this.#handle(path, file)
   }
 
-  #handle(file: Inode): OpenFile {
+  #handle(path: string, file: Inode): OpenFile {
     return {
       write: async (bytes, position) => {
-        const last = this.operations + 1 >= this.crashAt
-        // a process that ends while it writes may have written a part
-        const written = Buffer.from(last ? bytes.subarray(0, bytes.length >> 1) : bytes)
-        if (this.operations + 1 <= this.crashAt) file.apply({ kind: 'write', position, bytes: written })
-        this.#step()
+        try {
+          this.#step('write', path)
+        } catch (error) {
+          // an operation that fails, or is cut off, may have done a part of its work; the first one behind the end has not
+          const part = Buffer.from(bytes.subarray(0, bytes.length >> 1))
+          if (this.operations <= this.crashAt) file.apply({ kind: 'write', position, bytes: part })
+          throw error
+        }
+        file.apply({ kind: 'write', position, bytes: Buffer.from(bytes) })
       },
       read: async (position, length) => {
-        this.#step()
+        this.#step('read', path)
         return Buffer.from(file.current.subarray(position, position + length))
       },
       size: async () => {
-        this.#step()
+        this.#step('size', path)
         return file.current.length
       },
       truncate: async (size) => {
-        this.#step()
+        this.#step('truncate', path)
         file.apply({ kind: 'truncate', size })
       },
       sync: async () => {
-        this.#step()
-        file.synced = file.current
-        file.pending = []
+        try {
+          this.#step('sync', path)
+        } catch (error) {
+          // what a failed sync did not write is never tried again: every other change is lost
+          if (this.operations < this.crashAt) file.settle((_, index) => index % 2 === 0)
+          throw error
+        }
+        file.settle(() => true)
       },
-      close: async () => this.#step(),
+      close: async () => this.#step('close', path),
     }
   }
 
