@@ -65,15 +65,9 @@ async function executeTop(
     checkArguments(face, agent, options)
     const sessionId = options.sessionId ?? parts.ids.requestId()
     const executionId = parts.ids.id()
-    let header: SessionRecord | undefined
-    if (options.sessionId !== undefined) {
-      const wait = parts.settings.sameSession === 'queue'
-      release = await parts.store.sessions.acquire(sessionId, executionId, {
-        wait,
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
-      })
-      header = await parts.store.sessions.get(sessionId)
-    }
+    // a new session is taken as well: its id is in events and in the context of handlers before the run has ended
+    release = await takeTurn(face, sessionId, executionId, options.signal)
+    const header = options.sessionId === undefined ? undefined : await parts.store.sessions.get(sessionId)
     checkTurn({ sessionId, header, caller, followUp: options.followUp !== undefined })
     const runContext = bindContext(header, nest, options)
     requireRunContext(runContext, agent.definition.requiredContext, agent.code)
@@ -101,6 +95,22 @@ async function executeTop(
   } finally {
     await release?.()
     held.release()
+  }
+}
+
+/** Takes the turn of a session, waiting in line where the settings say so; a caller that is aborted meanwhile leaves the line. */
+async function takeTurn(
+  face: RuntimeFace,
+  sessionId: string,
+  executionId: string,
+  signal: AbortSignal | undefined,
+): Promise<() => unknown> {
+  const { store, settings } = face.core.parts
+  const wait = settings.sameSession === 'queue'
+  try {
+    return await store.sessions.acquire(sessionId, executionId, signal === undefined ? { wait } : { wait, signal })
+  } catch (error) {
+    throw signal?.aborted === true ? abortedBefore(signal.reason) : error
   }
 }
 
