@@ -3,8 +3,8 @@ import type { Tree } from './tree.js'
 
 /** Takes the receipts of a tree that wait to be stored. */
 export function receiptsOf(tree: Tree): readonly JsonObject[] {
-  const { receipts } = tree
+  const receipts = tree.tally.waiting
   if (receipts.length === 0) return []
-  tree.receipts = []
+  tree.tally.waiting = []
   return receipts as unknown as readonly JsonObject[]
 }

@@ -18,6 +18,8 @@ import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { EnvironmentFields, FailureKind, PendingRecord } from '../store/records.js'
 import type { Limits } from './settings.js'
+import { ReceiptTally } from './receipt-tally.js'
+import type { TallySnapshot } from './receipt-tally.js'
 import type { RuntimeParts } from './runtime-parts.js'
 
 /** Why a tree was stopped: what its caller gets, and how the record calls it. */
@@ -56,12 +58,7 @@ export interface TreeOptions {
 /** Figures of a tree that a pause stores beside the journal. */
 export interface TreeSnapshot {
   readonly seq: number
-  readonly counts: {
-    readonly effects: number
-    readonly asked: number
-    readonly passed: number
-    readonly stopped: number
-  }
+  readonly counts: TallySnapshot
   readonly state: JsonObject
   readonly waitedMs: number
   readonly elapsedMs: number
@@ -94,18 +91,15 @@ export class Tree implements TreeState {
   readonly usedBefore = new Map<string, Usage>()
   /** Work on the side (observers of a stop) that the end of the tree waits for. */
   readonly background: Promise<unknown>[] = []
-  /** Receipts that wait for the next record of the tree. */
-  receipts: Receipt[] = []
+  readonly tally = new ReceiptTally()
   stateOpen = false
   over = false
   stop: TreeStop | undefined
   usage: Usage = USAGE_NONE
   seq = 0
   readonly #attempts = new Map<string, number>()
-  readonly #counts = { effects: 0, asked: 0, passed: 0, stopped: 0 }
   readonly #startedAt: number
   #elapsedBefore = 0
-  #stopReceipt: Receipt | undefined
   #modelCalls = 0
   #toolCalls = 0
   #waitedMs = 0
@@ -248,23 +242,11 @@ export class Tree implements TreeState {
 
   /** Takes the receipt of a closed effect: counted at once, stored with the next record. */
   addReceipt(receipt: Receipt): void {
-    const counts = this.#counts
-    counts.effects += 1
-    for (const asking of receipt.askings) {
-      for (const gate of asking.gates) {
-        if (gate.answer === 'not_asked') continue
-        counts.asked += 1
-        if (gate.answer === 'passed' || gate.answer === 'would_veto') counts.passed += 1
-        else counts.stopped += 1
-      }
-    }
-    if (receipt.outcome === 'stopped') this.#stopReceipt = receipt
-    this.receipts.push(receipt)
+    this.tally.add(receipt)
   }
 
   receiptCounts(): ReceiptCounts {
-    const stop = this.#stopReceipt
-    return stop === undefined ? { ...this.#counts } : { ...this.#counts, stop: stop as unknown as JsonObject }
+    return this.tally.counts()
   }
 
   /** Tells the observers of `onStop` of an answer that stopped something, with its receipt where there is one. */
@@ -281,7 +263,7 @@ export class Tree implements TreeState {
   ): Promise<void> | undefined {
     // an asking that ended by the stop of the tree is no stop of its own: that one was told when it happened
     if (stop.answer === 'aborted') return undefined
-    if (this.stop !== undefined && receipt !== null) this.#stopReceipt ??= receipt
+    if (this.stop !== undefined && receipt !== null) this.tally.keepStop(receipt)
     const answer = stop.answer === 'waited' || stop.answer === 'landed' ? 'vetoed' : stop.answer
     return this.#tellStop(
       {
@@ -345,7 +327,7 @@ export class Tree implements TreeState {
   snapshot(): TreeSnapshot {
     return {
       seq: this.seq,
-      counts: { ...this.#counts },
+      counts: this.tally.snapshot(),
       state: Object.fromEntries(this.state) as JsonObject,
       waitedMs: this.#waitedMs,
       elapsedMs: this.#elapsedBefore + (this.parts.clock.monotonic() - this.#startedAt),
@@ -358,7 +340,7 @@ export class Tree implements TreeState {
 
   restore(snapshot: TreeSnapshot): void {
     this.seq = snapshot.seq
-    Object.assign(this.#counts, snapshot.counts)
+    this.tally.restore(snapshot.counts)
     for (const [key, value] of Object.entries(snapshot.state)) this.state.set(key, value)
     this.#waitedMs = snapshot.waitedMs
     this.#elapsedBefore = snapshot.elapsedMs

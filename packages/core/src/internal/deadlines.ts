@@ -13,13 +13,16 @@ export interface Deadline {
 class DeadlineQueue {
   readonly #clock: Clock
   readonly #ms: number
+  /** Nobody waits in this queue any more: it can be forgotten. */
+  readonly #idle: () => void
   #head: Deadline | undefined
   #tail: Deadline | undefined
   #timer: Timer | undefined
 
-  constructor(clock: Clock, ms: number) {
+  constructor(clock: Clock, ms: number, idle: () => void) {
     this.#clock = clock
     this.#ms = ms
+    this.#idle = idle
   }
 
   add(from: number, expire: () => void): Deadline {
@@ -61,7 +64,8 @@ class DeadlineQueue {
       this.remove(due)
       expire?.()
     }
-    if (this.#head !== undefined && this.#timer === undefined) this.#arm(Math.max(1, Math.ceil(this.#head.at - now)))
+    if (this.#head === undefined) this.#idle()
+    else if (this.#timer === undefined) this.#arm(Math.max(1, Math.ceil(this.#head.at - now)))
   }
 }
 
@@ -81,7 +85,7 @@ export class Deadlines {
   add(ms: number, from: number, expire: () => void): Deadline {
     let queue = this.#queues.get(ms)
     if (queue === undefined) {
-      queue = new DeadlineQueue(this.#clock, ms)
+      queue = new DeadlineQueue(this.#clock, ms, () => this.#queues.delete(ms))
       this.#queues.set(ms, queue)
     }
     return queue.add(from, expire)

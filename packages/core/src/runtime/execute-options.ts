@@ -5,10 +5,13 @@ import { Faults } from '../errors/faults.js'
 import type { Limits } from '../generate/settings.js'
 import { isPlainJson, isPlainObject } from '../internal/json.js'
 import type { JsonObject } from '../internal/json.js'
+import type { Label } from '../messages/label.js'
 import type { FilePart } from '../messages/message.js'
 import { compileValidator } from '../tools/compile-validator.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import type { SchemaOutput, SchemaSource } from '../tools/schema.js'
+import { readUntrusted } from './untrusted-input.js'
+import type { OfferedInput } from './untrusted-input.js'
 
 /** Options of `execute` and `stream`. */
 export interface ExecuteOptions<
@@ -20,8 +23,11 @@ export interface ExecuteOptions<
   readonly agent: string | AgentDefinition<Input, Output>
   /** Another version than the active one. */
   readonly version?: number
-  /** Fills the placeholders of the prompts; checked against the agent's input schema. Default `{}`. */
-  readonly input?: Input
+  /**
+   * Fills the placeholders of the prompts; checked against the agent's input schema. Default `{}`. A text that did not come
+   * from the caller is given as `untrusted(text, source)`.
+   */
+  readonly input?: OfferedInput<Input>
   /** A message to the conversation of `sessionId`, in place of input (A-37). */
   readonly followUp?: string
   /** Groups runs. Without one, a new session is opened; a nested run joins that of its parent. */
@@ -65,6 +71,8 @@ export interface CheckedOptions {
   readonly agent: string | AgentDefinition
   readonly version: number | undefined
   readonly input: JsonObject
+  /** Of what was `untrusted` in the input. */
+  readonly inputLabels: readonly Label[]
   readonly followUp: string | undefined
   readonly sessionId: string | undefined
   readonly output: CompiledSchema | null
@@ -110,9 +118,11 @@ export function checkExecuteOptions(
     }
   }
   faults.throwIfAny(`The options of ${call} are not acceptable`, { reason: 'execute.options' })
+  const read = readUntrusted((input ?? {}) as JsonObject)
   return {
     ...(given as unknown as CheckedOptions),
-    input: (input ?? {}) as JsonObject,
+    input: read.input,
+    inputLabels: read.labels,
     output,
     files: (files ?? []) as readonly FilePart[],
   }

@@ -3,7 +3,7 @@ import { normalizeCaller } from '../context/caller.js'
 import type { ResolvedCaller } from '../context/caller.js'
 import { environmentFields } from '../context/environment.js'
 import { currentFrame } from '../context/frame.js'
-import { bindRunContext, requireRunContext } from '../context/run-context.js'
+import { bindRunContext, requireRunContext, runContextValue } from '../context/run-context.js'
 import type { RunContext } from '../context/run-context.js'
 import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
@@ -13,6 +13,7 @@ import { Tree } from '../generate/tree.js'
 import type { EventSink } from '../generate/tree.js'
 import { PassThroughSteps } from '../engine/pass-through-steps.js'
 import type { HookSet } from '../hooks/hook-set.js'
+import { unionLabels } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
 import { checkCallArguments, checkTurn } from '../sessions/session-access.js'
 import { loadHistory } from '../sessions/history.js'
@@ -42,6 +43,11 @@ export async function execute(
   return executeTop(face, options, sink, nest)
 }
 
+/** A top-level run that a plain call outside any run starts: its bounds, stops, caller and run context go on (O-20). */
+export function executeApart(face: RuntimeFace, options: CheckedOptions, nest: Nest): Promise<Run> {
+  return executeTop(face, options, undefined, nest)
+}
+
 async function executeTop(
   face: RuntimeFace,
   options: CheckedOptions,
@@ -54,20 +60,18 @@ async function executeTop(
   const held = face.slot.acquire()
   let release: (() => unknown) | undefined
   try {
-    const caller =
-      nest === undefined
-        ? normalizeCaller(options.caller, core.serviceUser)
-        : (nest.tree.options.caller as ResolvedCaller)
+    const caller = callerOf(face, options, nest)
     if (options.signal?.aborted === true) throw abortedBefore(options.signal.reason)
     if (parts.engine.durable && options.resources !== undefined) throw notDurable(parts.engine.id)
     const limits = readLimits(parts.limits, options.limits)
     const agent = await core.agents.resolve(options.agent, options.version)
     checkArguments(face, agent, options)
-    const sessionId = options.sessionId ?? parts.ids.requestId()
+    const wanted = options.sessionId ?? sessionOf(nest)
+    const sessionId = wanted ?? parts.ids.requestId()
     const executionId = parts.ids.id()
     // a new session is taken as well: its id is in events and in the context of handlers before the run has ended
     release = await takeTurn(face, sessionId, executionId, options.signal)
-    const header = options.sessionId === undefined ? undefined : await parts.store.sessions.get(sessionId)
+    const header = wanted === undefined ? undefined : await parts.store.sessions.get(sessionId)
     checkTurn({ sessionId, header, caller, followUp: options.followUp !== undefined })
     const runContext = bindContext(header, nest, options)
     requireRunContext(runContext, agent.definition.requiredContext, agent.code)
@@ -166,17 +170,34 @@ async function inFlight(face: RuntimeFace, start: Started): Promise<Run> {
       files: options.files,
       output: options.output,
       runContext: start.runContext,
-      resources: options.resources ?? core.resources?.(),
+      resources: options.resources ?? nest?.scope.run.options.resources ?? core.resources?.(),
+      pausable: nest === undefined,
       outerExecutionId: outerOf(face),
       journal: undefined,
       gatePoints: nest?.scope.gatePoints,
-      labels: nest?.scope.run.options.labels ?? [],
+      labels: unionLabels(nest?.scope.labels?.() ?? nest?.scope.run.options.labels, options.inputLabels),
     })
   } finally {
     unlink?.()
     tree.close()
     core.flight.remove(tree)
   }
+}
+
+/** Inside a plain call the caller is that of the call. */
+function callerOf(face: RuntimeFace, options: CheckedOptions, nest: Nest | undefined): ResolvedCaller {
+  if (nest === undefined) return normalizeCaller(options.caller, face.core.serviceUser)
+  if (options.caller !== undefined) {
+    const faults = new Faults()
+    faults.add('caller', 'belongs to the call around this run')
+    faults.throwIfAny('The options of a run inside a plain call are not acceptable', { reason: 'execute.nested' })
+  }
+  return nest.tree.options.caller as ResolvedCaller
+}
+
+/** The session that a plain call names for the runs that it starts: the one reserved key of its run context (O-20). */
+function sessionOf(nest: Nest | undefined): string | undefined {
+  return runContextValue(nest?.scope.run.facts.runContext, 'session_id') ?? undefined
 }
 
 /** A run on an unrelated runtime around this call: recorded, nothing more. */
@@ -253,7 +274,7 @@ async function executeNested(face: RuntimeFace, options: CheckedOptions, nest: N
       files: options.files,
       runContext: options.runContext,
       resources: options.resources,
-      labels: scope.labels?.() ?? scope.run.call?.labels ?? scope.run.options.labels,
+      labels: unionLabels(scope.labels?.() ?? scope.run.call?.labels ?? scope.run.options.labels, options.inputLabels),
       hookSet: parts.mergeSets(scope.run.options.hookSet, held.set),
       gatePoints: scope.gatePoints,
       signal: options.signal,

@@ -4,6 +4,7 @@ import { SluiceError } from '../errors/sluice-error.js'
 import { FatalCallback } from '../events/event-hub.js'
 import { snapshotError } from '../generate/effect.js'
 import type { Tree } from '../generate/tree.js'
+import type { StopSource } from '../internal/stop-source.js'
 import type { ExecutionRecord, ExecutionStatus, FailureKind } from '../store/records.js'
 
 /** How a run failed, for its record and for `afterExecution`. */
@@ -28,20 +29,24 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   OUTPUT_INVALID: 'provider',
   UNKNOWN_PROVIDER: 'provider',
   PROVIDER_SDK_MISSING: 'provider',
-  RUN_ABORTED: 'aborted',
-  RUN_TIMEOUT: 'timeout',
+  // of a run below this one, whose own stop is read before
+  RUN_ABORTED: 'tool',
+  RUN_TIMEOUT: 'tool',
   RUN_CRASHED: 'crashed',
 }
 
-/** Reads how a run failed from what was thrown in it; a stop of its tree wins over whatever user code made of it. */
-export function failureOf(tree: Tree, thrown: unknown): Failure {
+/**
+ * Reads how a run failed from what was thrown in it; a stop of its tree, or one of its own (`stops`: a nested agent's timeout,
+ * the signal of its caller), wins over whatever user code made of it.
+ */
+export function failureOf(tree: Tree, thrown: unknown, stops?: StopSource): Failure {
   if (tree.stop !== undefined) return tree.stop
-  const error = thrown instanceof FatalCallback ? thrown.error : thrown
-  return {
-    error,
-    kind: kindOf(error, thrown instanceof FatalCallback),
-    status: SluiceError.isInstance(error, 'RUN_TIMEOUT') ? 'timeout' : 'failed',
+  if (stops?.stopped === true) {
+    const status = SluiceError.isInstance(stops.reason, 'RUN_TIMEOUT') ? 'timeout' : 'aborted'
+    return { error: stops.reason, kind: status, status }
   }
+  const error = thrown instanceof FatalCallback ? thrown.error : thrown
+  return { error, kind: kindOf(error, thrown instanceof FatalCallback), status: 'failed' }
 }
 
 function kindOf(error: unknown, callback: boolean): FailureKind {

@@ -192,7 +192,7 @@ async function recorded(
       throw error
     }
     if (SluiceError.isInstance(error, 'JOURNAL_MISMATCH')) throw error
-    const failure = failureOf(tree, tree.stop === undefined && run.stops.stopped ? run.stops.reason : error)
+    const failure = failureOf(tree, error, run.stops)
     ended = { status: 'failed', failure }
     await endRow(store, executionId, endColumns(run, ended, clock.now())).catch((fault: unknown) =>
       noteStore(tree, executionId, fault),

@@ -59,7 +59,7 @@ export class RunRecorder implements RoundRecorder {
     const taken = this.#take(call)
     const count = await this.#steps.step(`log${++this.#writes}`, () => this.#write(taken))
     if (count !== null) this.messageCount = count
-    if (replayed) this.#tree.receipts = []
+    if (replayed) this.#tree.tally.waiting = []
   }
 
   /** What is not on record when the run ends before its round was closed: written once, whatever becomes of the run. */

@@ -162,6 +162,7 @@ async function carryOn(
       output: stored.output === null ? null : compileValidator(stored.output),
       runContext: bindRunContext(undefined, record.runContext),
       resources: options.resources ?? core.resources?.(),
+      pausable: true,
       outerExecutionId: record.outerExecutionId,
       gatePoints: undefined,
       labels: record.labels,

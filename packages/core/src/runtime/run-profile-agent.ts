@@ -9,6 +9,7 @@ import type { RunScope } from '../generate/run-scope.js'
 import type { LoopSettings } from '../generate/settings.js'
 import { augmentPrompt } from '../hooks/augment-prompt.js'
 import type { JsonObject } from '../internal/json.js'
+import type { Label } from '../messages/label.js'
 import type { FilePart, Message, TextPart } from '../messages/message.js'
 import { resolvePromptCall, renderPrompt } from '../prompts/prepare-prompt.js'
 import type { PromptCall } from '../prompts/prepare-prompt.js'
@@ -167,7 +168,7 @@ export async function firstMessages(
   files: readonly FilePart[],
 ): Promise<readonly Message[]> {
   const augmented = await augmentedSystem(call, system)
-  const message = userMessage(user, files)
+  const message = userMessage(user, files, call.run.options.labels)
   return augmented === undefined ? [message] : [{ role: 'system', content: augmented }, message]
 }
 
@@ -193,14 +194,15 @@ export async function augmentedSystem(call: CallScope, system: string | null): P
   return prompt ?? undefined
 }
 
-export function userMessage(text: string, files: readonly FilePart[]): Message {
-  const part: TextPart = { type: 'text', text }
+/** `labels`: of what the text was made from. */
+function userMessage(text: string, files: readonly FilePart[], labels: readonly Label[]): Message {
+  const part: TextPart = labels.length === 0 ? { type: 'text', text } : { type: 'text', text, labels }
   return { role: 'user', content: files.length === 0 ? [part] : [part, ...files] }
 }
 
 /** The window is cut with the new message in it; the log is never touched (S-39, S-40). */
 function withHistory(agent: ProfileAgentDefinition, turn: ProfileTurn, followUp: string): readonly Message[] {
-  const all = [...turn.history, userMessage(followUp, turn.files)]
+  const all = [...turn.history, userMessage(followUp, turn.files, [])]
   return agent.maxHistoryMessages === null ? all : historyWindow(all, { maxMessages: agent.maxHistoryMessages })
 }
 

@@ -47,6 +47,8 @@ export interface TopRun {
   readonly output: CompiledSchema | null
   readonly runContext: RunContext
   readonly resources: unknown
+  /** False below a user's handler. */
+  readonly pausable: boolean
   readonly outerExecutionId: string | null
   readonly gatePoints: readonly string[] | undefined
   readonly labels: RunScope['options']['labels']
@@ -76,7 +78,7 @@ function live(top: TopRun, steps: Steps): Promise<Run> {
     gatePoints: top.gatePoints,
     resources: top.resources,
     hookSet: tree.hookSet,
-    pausable: true,
+    pausable: top.pausable,
   })
   const scope: NestScope = { run, path: '', next: 0, gatePoints: top.gatePoints }
   const frame: Frame = {

@@ -25,7 +25,7 @@ async function append(tree: Tree, receipts: readonly JsonObject[]): Promise<void
       return
     }
     if (!SluiceError.isInstance(fault, 'STORE_OUTCOME_UNKNOWN'))
-      tree.receipts = [...(receipts as unknown as Receipt[]), ...tree.receipts]
+      tree.tally.waiting = [...(receipts as unknown as Receipt[]), ...tree.tally.waiting]
     throw fault
   }
 }
