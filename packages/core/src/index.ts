@@ -75,19 +75,21 @@ export type {
   CommonContext,
   Decision,
   ErrorSnapshot,
-  GateContexts,
-  GatePoint,
-  HookPoint,
-  HookPointRow,
   HostedToolInfo,
   InspectReplyContext,
   InspectToolInputContext,
-  ObserverContexts,
-  ObserverPoint,
   OnStopContext,
   PromptContext,
   ToolInfo,
   WhileInFlightContext,
+} from './hooks/hook-contexts.js'
+export type {
+  GateContexts,
+  GatePoint,
+  HookPoint,
+  HookPointRow,
+  ObserverContexts,
+  ObserverPoint,
 } from './hooks/hook-points.js'
 export { GATE_ANSWERS, HOOK_POINTS } from './hooks/hook-points.js'
 export type {

@@ -1,7 +1,7 @@
 import { Veto } from '../errors/answers.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { GateStop } from '../hooks/answer-kind.js'
-import type { Decision } from '../hooks/hook-points.js'
+import type { Decision } from '../hooks/hook-contexts.js'
 import type { CompiledTap } from '../hooks/hook-set.js'
 import type { GateReceipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'

@@ -1,6 +1,6 @@
 import { AskingContext } from '../hooks/asking-context.js'
 import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
-import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-points.js'
+import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-contexts.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'

@@ -1,5 +1,5 @@
 import { isThenable } from '../internal/json.js'
-import type { PromptContext } from './hook-points.js'
+import type { PromptContext } from './hook-contexts.js'
 import type { CompiledTap } from './hook-set.js'
 import { noteObserverError } from './observe.js'
 import type { ObserveControl } from './observe.js'

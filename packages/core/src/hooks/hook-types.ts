@@ -10,7 +10,7 @@ import type {
   OnStopContext,
   PromptContext,
   WhileInFlightContext,
-} from './hook-points.js'
+} from './hook-contexts.js'
 import type { RunEvent } from '../events/run-event.js'
 
 /** Options of a tap. A string stands for `{ name }`. */

@@ -119,7 +119,7 @@ async function standalone(
     facts,
     parent: undefined,
     stops: tree.stops,
-    labels: [],
+    labels: options.inputLabels ?? [],
     gatePoints: undefined,
     resources: options.resources ?? face.core.resources?.(),
     hookSet,
@@ -219,9 +219,17 @@ async function inside(
 /** A call that adds keys to the run context has a scope of its own; otherwise it is the run's. */
 function innerRun(outer: RunScope, options: PlainCall, stops: StopSource | undefined): RunScope {
   const runContext = bindRunContext(outer.facts.runContext as RunContext, options.runContext)
-  if (runContext === outer.facts.runContext && options.resources === undefined && stops === undefined) return outer
+  const labels = unionLabels(outer.options.labels, options.inputLabels)
+  if (
+    runContext === outer.facts.runContext &&
+    options.resources === undefined &&
+    stops === undefined &&
+    labels === outer.options.labels
+  )
+    return outer
   return new RunScope({
     ...outer.options,
+    labels,
     stops: stops ?? outer.stops,
     facts: Object.freeze({ ...outer.facts, runContext }),
     resources: options.resources ?? outer.options.resources,

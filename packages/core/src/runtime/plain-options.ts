@@ -4,6 +4,7 @@ import { Faults } from '../errors/faults.js'
 import type { Limits, LoopSettings } from '../generate/settings.js'
 import { isPlainJson, isPlainObject } from '../internal/json.js'
 import type { JsonObject } from '../internal/json.js'
+import type { Label } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
 import type { ModelRequest, ReasoningSettings } from '../providers/model-provider.js'
 import { compileValidator } from '../tools/compile-validator.js'
@@ -14,6 +15,8 @@ import { isHostedTool } from '../tools/hosted-tool.js'
 import type { SchemaSource } from '../tools/schema.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import { readMessages } from './read-messages.js'
+import { readUntrusted } from './untrusted-input.js'
+import type { OfferedInput } from './untrusted-input.js'
 
 interface PlainCommon<Schema extends SchemaSource | undefined> {
   /** Offered tools. */
@@ -62,7 +65,8 @@ export interface ExecuteProfileOptions<Schema extends SchemaSource | undefined =
   /** Code of a stored prompt profile. */
   readonly profile: string
   readonly version?: number
-  readonly parameters?: JsonObject
+  /** Values for the placeholders. A text that did not come from the caller is given as `untrusted(text, source)`. */
+  readonly parameters?: OfferedInput<JsonObject>
   /** Overrides of the profile (P-17). */
   readonly provider?: string
   readonly model?: string
@@ -88,6 +92,8 @@ export interface PlainCall {
   readonly resources: unknown
   readonly signal: AbortSignal | undefined
   readonly limits: unknown
+  /** Of what was `untrusted` in the parameters. */
+  readonly inputLabels?: readonly Label[]
 }
 
 const COMMON: readonly string[] = [
@@ -139,8 +145,10 @@ export function checkGenerateOptions(
 /** @throws INVALID_CONFIG (`reason` `generate.options`) with all faults at once */
 export function checkProfileOptions(
   options: unknown,
-): PlainCall &
-  Pick<ExecuteProfileOptions, 'profile' | 'version' | 'parameters' | 'provider' | 'model' | 'config' | 'configMode'> {
+): PlainCall & { readonly parameters: JsonObject | undefined } & Pick<
+    ExecuteProfileOptions,
+    'profile' | 'version' | 'provider' | 'model' | 'config' | 'configMode'
+  > {
   const faults = new Faults()
   const given = recordOf(options, 'executeProfile', PROFILE, faults)
   if (typeof given.profile !== 'string' || given.profile === '')
@@ -157,7 +165,13 @@ export function checkProfileOptions(
     faults.add('configMode', "must be 'merge' or 'replace'")
   const call = commonOf(given, faults)
   faults.throwIfAny('The options of executeProfile are not acceptable', { reason: 'generate.options' })
-  return { ...(given as unknown as ExecuteProfileOptions), ...call }
+  const read = given.parameters === undefined ? undefined : readUntrusted(given.parameters as JsonObject)
+  return {
+    ...(given as unknown as ExecuteProfileOptions),
+    ...call,
+    parameters: read?.input,
+    ...(read === undefined ? {} : { inputLabels: read.labels }),
+  }
 }
 
 function recordOf(

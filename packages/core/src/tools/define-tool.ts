@@ -1,5 +1,5 @@
 import { Faults } from '../errors/faults.js'
-import type { ToolInfo } from '../hooks/hook-points.js'
+import type { ToolInfo } from '../hooks/hook-contexts.js'
 import { digest } from '../internal/digest.js'
 import { escapeControl } from '../internal/escape-text.js'
 import type { MaybePromise } from '../internal/json.js'

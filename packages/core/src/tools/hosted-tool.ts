@@ -1,5 +1,5 @@
 import { Faults } from '../errors/faults.js'
-import type { HostedToolInfo } from '../hooks/hook-points.js'
+import type { HostedToolInfo } from '../hooks/hook-contexts.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import { escapeControl } from '../internal/escape-text.js'
 import type { JsonObject } from '../internal/json.js'

@@ -1,5 +1,5 @@
 import type { RunContext } from '../context/run-context.js'
-import type { ToolInfo } from '../hooks/hook-points.js'
+import type { ToolInfo } from '../hooks/hook-contexts.js'
 import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
 import type { Logger } from '../internal/logger.js'
 import type { Label } from '../messages/label.js'

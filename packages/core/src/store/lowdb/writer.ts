@@ -44,7 +44,7 @@ interface Job {
 const BESIDE_OTHERS = 1
 const WHEN_CLOSING = 4
 /** Lines of a catalogue that are too few to write it anew for. */
-const FEW_LINES = 1000
+const FEW_LINES = 200
 
 /**
  * The one writer of a store. Whatever waits while the disk is busy becomes one batch: its writes run one after another,
