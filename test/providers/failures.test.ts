@@ -283,17 +283,52 @@ describe('the way to the provider', () => {
   )
 
   it.each(EACH)('%s: CASE-05: abort ends a call whose `fetch` does not listen', async (_protocol, adapter) => {
-    const deaf = adapter.make({ baseUrl: 'http://127.0.0.1:9', fetch: () => new Promise(() => {}) })
     const reason = new Error('enough')
-    for (const start of [
-      (signal: AbortSignal) => deaf.generate(request(), signal),
-      (signal: AbortSignal) => drain(deaf.stream(request(), signal)),
-    ]) {
-      const controller = new AbortController()
-      const failed = errorOf(start(controller.signal))
-      controller.abort(reason)
-      expect(await failed).toBe(reason)
+    let owner = new AbortController()
+    const deaf = adapter.make({
+      baseUrl: 'http://127.0.0.1:9',
+      fetch: () => {
+        owner.abort(reason)
+        return new Promise(() => {})
+      },
+    })
+    expect(await errorOf(deaf.generate(request(), owner.signal))).toBe(reason)
+    owner = new AbortController()
+    expect(await errorOf(drain(deaf.stream(request(), owner.signal)))).toBe(reason)
+  })
+
+  it.each(EACH)(
+    '%s: CASE-05: abort behind the end event still means that no reply comes',
+    async (_protocol, adapter) => {
+      const { bodyText, headers } = adapter.wire.stream({ text: 'All of it.' })
+      const owner = new AbortController()
+      const reason = new Error('enough')
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(bodyText)),
+        // everything was read and understood, and the connection is still open
+        pull: () => setImmediate(() => owner.abort(reason)) && new Promise(() => {}),
+      })
+      const provider = adapter.make({
+        baseUrl: 'http://127.0.0.1:9',
+        fetch: async () => new Response(body, { headers }),
+      })
+      expect(await errorOf(drain(provider.stream(request(), owner.signal)))).toBe(reason)
+    },
+  )
+
+  it.each(EACH)('%s: CASE-05: abort ends a stream whose body does not listen', async (_protocol, adapter) => {
+    const { bodyText, headers } = adapter.wire.cutOff({ text: 'Half of it.' })
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(bodyText)) })
+    const deaf = adapter.make({ baseUrl: 'http://127.0.0.1:9', fetch: async () => new Response(body, { headers }) })
+    const owner = new AbortController()
+    const reason = new Error('enough')
+    const read = async () => {
+      for await (const part of deaf.stream(request(), owner.signal)) {
+        // after the last delta nothing comes any more
+        if (part.type === 'text_delta' && part.text.endsWith('it.')) setImmediate(() => owner.abort(reason))
+      }
     }
+    expect(await errorOf(read())).toBe(reason)
   })
 
   it.each(EACH)('%s: an abort during a plain answer rejects with the reason', async (_protocol, adapter) => {

@@ -72,7 +72,7 @@ export class SdkProvider implements ModelProvider {
       }
       const reader = this.#wire.openStream(this.#reading(request))
       state.reader = reader
-      yield* this.#read(events, reader, request, signal)
+      yield* this.#read(events, reader, request, link)
       signal.throwIfAborted()
       if (!reader.ended) throw this.#failed(undefined, request, state)
       const reply = this.#finish(reader.reply(), request, response)
@@ -121,21 +121,26 @@ export class SdkProvider implements ModelProvider {
     events: AsyncIterable<unknown>,
     reader: StreamReader,
     request: ModelRequest,
-    signal: AbortSignal,
+    link: AbortLink,
   ): AsyncGenerator<StreamPart> {
     const held = this.#holdsText(request)
     const out: StreamPart[] = []
+    const iterator = events[Symbol.asyncIterator]()
     try {
-      for await (const event of events) {
+      for (;;) {
+        const { done, value } = await link.race(iterator.next())
         // the SDK goes on with what it has buffered, and ends an aborted stream without an error
-        if (signal.aborted) return
-        reader.read(event, out)
+        if (done === true || link.signal.aborted) return
+        reader.read(value, out)
         for (const part of out) if (!held || part.type !== 'text_delta') yield part
         out.length = 0
       }
     } catch (thrown) {
       // what breaks behind the end event takes nothing away from the reply
       if (!reader.ended) throw thrown
+    } finally {
+      // closes the connection of a stream that is left early; not awaited, because it may wait for what never comes
+      iterator.return?.().catch(() => {})
     }
   }
 
