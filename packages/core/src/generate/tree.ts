@@ -1,5 +1,5 @@
-import { currentFrame } from '../context/frame.js'
-import type { TreeState } from '../context/frame.js'
+import { currentFrame, runInFrame } from '../context/frame.js'
+import type { Frame, TreeState } from '../context/frame.js'
 import { HookFailedError, Veto } from '../errors/answers.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ReceiptCounts } from '../errors/sluice-error.js'
@@ -92,6 +92,8 @@ export class Tree implements TreeState {
   /** Work on the side (observers of a stop) that the end of the tree waits for. */
   readonly background: Promise<unknown>[] = []
   readonly tally = new ReceiptTally()
+  /** The frame of its root, for what is told of the tree from elsewhere: a shared timer, a signal, another run (CASE-27). */
+  frame: Frame | undefined
   stateOpen = false
   over = false
   stop: TreeStop | undefined
@@ -292,7 +294,8 @@ export class Tree implements TreeState {
   ): Promise<void> | undefined {
     const taps = this.hookSet.observers.onStop
     if (taps.length === 0) return undefined
-    const run = currentFrame()?.run
+    const inside = this.#frameInside()
+    const run = (inside ?? this.frame)?.run
     const context: OnStopContext = deepFreeze({
       ...fields,
       details: fields.details === null ? null : structuredClone(fields.details),
@@ -306,9 +309,17 @@ export class Tree implements TreeState {
       tenant: this.options.tenant,
       receipt,
     })
-    const promise = observe(this.observing, taps, context, true)
+    const tell = (): Promise<void> | undefined => observe(this.observing, taps, context, true)
+    const promise = inside === undefined ? runInFrame(this.frame, tell) : tell()
     if (promise !== undefined) this.background.push(promise)
     return promise
+  }
+
+  /** The innermost frame of this tree around the code that is running: none in a timer of another run, or in its handler. */
+  #frameInside(): Frame | undefined {
+    let frame = currentFrame()
+    while (frame !== undefined && frame.tree !== this) frame = frame.outer
+    return frame
   }
 
   /** Waits for what runs on the side. */

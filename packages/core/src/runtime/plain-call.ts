@@ -136,6 +136,7 @@ async function standalone(
     gate: undefined,
     scope,
   }
+  tree.frame = frame
   const steps = new PassThroughSteps('', parts.clock, parts.ids)
   const recorder = new RunRecorder(tree, steps, undefined)
   let unlink: (() => void) | undefined

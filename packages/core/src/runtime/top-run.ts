@@ -91,6 +91,7 @@ function live(top: TopRun, steps: Steps): Promise<Run> {
     gate: undefined,
     scope,
   }
+  tree.frame = frame
   return runInFrame(frame, async () => {
     let effect: Effect
     try {
