@@ -28,8 +28,9 @@ export interface Stretch {
   readonly checkpointBytes: number
 }
 
+/** Opens the store on a disk; its segments are small, so that there are several. */
 export function openOn(disk: SimulatedDisk, checkpointBytes = 1): Promise<Store> {
-  return createLowdbStore({ folder: ROOT, files: disk.files, checkpointBytes })
+  return createLowdbStore({ folder: ROOT, files: disk.files, checkpointBytes, segmentBytes: 3_000 })
 }
 
 /** Makes a write and keeps what became of it. */

@@ -1,5 +1,4 @@
-import type { ExecutionRecord, NewMessageRecord, SessionRecord } from '@sluice/core'
-import { USAGE_NOT_REPORTED } from '@sluice/core'
+import type { DefinitionRecord, ExecutionRecord, NewMessageRecord, SessionRecord } from '@sluice/core'
 
 const ENVIRONMENT = {
   createdBy: 'petra.k',
@@ -41,7 +40,14 @@ export function executionRow(id: string, fields: Partial<ExecutionRecord> = {}):
     toolCallsCount: 0,
     inputTokens: null,
     outputTokens: null,
-    usage: USAGE_NOT_REPORTED,
+    usage: {
+      inputTokens: null,
+      cacheReadTokens: null,
+      cacheWriteTokens: null,
+      outputTokens: null,
+      reasoningTokens: null,
+      unreportedCalls: 1,
+    },
     runContext: {},
     labels: [],
     error: null,
@@ -102,5 +108,22 @@ export function messageRow(sessionId: string, content: string): NewMessageRecord
     round: 0,
     part: null,
     createdAt: 1_000,
+  }
+}
+
+/** A draft of version 1. */
+export function definitionRow(id: string, code: string): DefinitionRecord {
+  return {
+    id,
+    code,
+    version: 1,
+    status: 'draft',
+    definition: { description: `Definition of ${code}` },
+    digest: `digest of ${id}`,
+    origin: 'store',
+    createdBy: 'petra.k',
+    createdAt: 1_000,
+    updatedBy: null,
+    updatedAt: 1_000,
   }
 }

@@ -6,20 +6,56 @@ type PendingWrite =
   | { readonly kind: 'write'; readonly position: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly size: number }
 
+/** Bytes of a file; writing at the end costs what is written. */
+class Content {
+  #bytes: Buffer
+  #length: number
+
+  constructor(bytes: Buffer = Buffer.alloc(0)) {
+    this.#bytes = bytes
+    this.#length = bytes.length
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  copy(): Content {
+    return new Content(Buffer.from(this.bytes))
+  }
+
+  apply(change: PendingWrite): void {
+    const end = change.kind === 'write' ? change.position + change.bytes.length : change.size
+    if (end > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(end, 2 * this.#bytes.length))
+      this.bytes.copy(larger)
+      this.#bytes = larger
+    }
+    if (end > this.#length) this.#bytes.fill(0, this.#length, end)
+    if (change.kind === 'write') change.bytes.copy(this.#bytes, change.position)
+    this.#length = change.kind === 'write' ? Math.max(this.#length, end) : end
+  }
+}
+
 /** A file without its names. */
 class Inode {
-  synced: Buffer = Buffer.alloc(0)
-  current: Buffer = Buffer.alloc(0)
+  readonly synced: Content
+  readonly current: Content
   pending: PendingWrite[] = []
+
+  constructor(content = new Content()) {
+    this.synced = content
+    this.current = content.copy()
+  }
 
   apply(change: PendingWrite): void {
     this.pending.push(change)
-    this.current = applied(this.current, change)
+    this.current.apply(change)
   }
 
   /** Puts the pending changes that `survives` on the disk, and forgets the others. */
   settle(survives: (change: PendingWrite, index: number) => boolean): void {
-    for (const change of this.pending.filter(survives)) this.synced = applied(this.synced, change)
+    for (const change of this.pending.filter(survives)) this.synced.apply(change)
     this.pending = []
   }
 }
@@ -67,7 +103,7 @@ export class SimulatedDisk {
       open: async (path, mode) => this.#open(path, mode),
       readWhole: async (path) => {
         this.#step('readWhole', path)
-        return Buffer.from(this.#fileAt(path).current)
+        return Buffer.from(this.#fileAt(path).current.bytes)
       },
       list: async (folder) => {
         this.#step('list', folder)
@@ -103,7 +139,7 @@ export class SimulatedDisk {
         return {
           device: 'simulated',
           inode: this.#identity,
-          size: found === 'folder' ? 0 : found.current.length,
+          size: found === 'folder' ? 0 : found.current.bytes.length,
           changedAt: 0,
         }
       },
@@ -135,11 +171,28 @@ export class SimulatedDisk {
   afterKill(root: string): SimulatedDisk {
     const after = new SimulatedDisk(root, `${this.#identity}+`)
     for (const [path, target] of this.#names) {
-      const survivor = target === 'folder' ? 'folder' : inodeOf(target.current)
+      const survivor = target === 'folder' ? 'folder' : new Inode(target.current.copy())
       after.#names.set(path, survivor)
       after.#synced.set(path, survivor)
     }
     return after
+  }
+
+  /** Paths of all files. */
+  get paths(): readonly string[] {
+    return [...this.#names].filter(([, target]) => target !== 'folder').map(([path]) => path)
+  }
+
+  /** What a file holds; `undefined` where it is not there. */
+  contentOf(path: string): Buffer | undefined {
+    const found = this.#names.get(path)
+    return found === undefined || found === 'folder' ? undefined : Buffer.from(found.current.bytes)
+  }
+
+  /** Puts other bytes into a file behind the back of the store; `undefined` removes it. */
+  replace(path: string, bytes: Buffer | undefined): void {
+    if (bytes === undefined) this.#names.delete(path)
+    else this.#names.set(path, new Inode(new Content(bytes)))
   }
 
   #step(operation: DiskOperation, path: string): void {
@@ -177,11 +230,11 @@ export class SimulatedDisk {
       },
       read: async (position, length) => {
         this.#step('read', path)
-        return Buffer.from(file.current.subarray(position, position + length))
+        return Buffer.from(file.current.bytes.subarray(position, position + length))
       },
       size: async () => {
         this.#step('size', path)
-        return file.current.length
+        return file.current.bytes.length
       },
       truncate: async (size) => {
         this.#step('truncate', path)
@@ -229,35 +282,16 @@ export class SimulatedDisk {
 }
 
 function survivorOf(file: Inode, random: () => number): Inode {
-  let bytes = file.synced
+  const content = file.synced.copy()
   for (const change of file.pending) {
     const luck = random()
     if (luck < 0.4) continue
-    if (change.kind === 'write' && luck < 0.6) {
-      bytes = applied(bytes, { ...change, bytes: change.bytes.subarray(0, Math.floor(random() * change.bytes.length)) })
-    } else {
-      bytes = applied(bytes, change)
-    }
+    const isTorn = luck < 0.6 && change.kind === 'write'
+    content.apply(
+      isTorn ? { ...change, bytes: change.bytes.subarray(0, Math.floor(random() * change.bytes.length)) } : change,
+    )
   }
-  return inodeOf(bytes)
-}
-
-function inodeOf(bytes: Buffer): Inode {
-  const file = new Inode()
-  file.synced = bytes
-  file.current = bytes
-  return file
-}
-
-function applied(bytes: Buffer, change: PendingWrite): Buffer {
-  if (change.kind === 'truncate') {
-    return Buffer.concat([bytes.subarray(0, change.size), Buffer.alloc(Math.max(0, change.size - bytes.length))])
-  }
-  const end = change.position + change.bytes.length
-  const next = Buffer.alloc(Math.max(bytes.length, end))
-  bytes.copy(next)
-  change.bytes.copy(next, change.position)
-  return next
+  return new Inode(content)
 }
 
 function foldersAbove(folder: string): string[] {

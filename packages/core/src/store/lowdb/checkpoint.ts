@@ -24,6 +24,8 @@ export interface CheckpointParts {
   readonly files: StoreFiles
   readonly paths: StorePaths
   readonly state: FolderState
+  /** Size of a segment, in bytes, from which on the next one is begun. */
+  readonly segmentBytes: number
 }
 
 /**
@@ -50,19 +52,21 @@ class CheckpointWork {
   readonly #files: StoreFiles
   readonly #paths: StorePaths
   readonly #state: FolderState
+  readonly #segmentBytes: number
   readonly #made = new Set<string>()
   readonly #touched = new Set<string>()
 
-  constructor({ files, paths, state }: CheckpointParts) {
+  constructor({ files, paths, state, segmentBytes }: CheckpointParts) {
     this.#files = files
     this.#paths = paths
     this.#state = state
+    this.#segmentBytes = segmentBytes
   }
 
   /** Everything that is no document, in one write to the newest segment. */
   async rows(layer: Layer): Promise<void> {
     const state = this.#state
-    const segment = new SegmentWriter(state.segments)
+    const segment = new SegmentWriter(state.segments, this.#segmentBytes)
     const before = segment.end
     for (const [sessionId, { header, rows }] of layer.sessions) {
       if (rows.length > 0) this.#list(segment, state.messageChunks, { tag: 'm', id: sessionId, items: rows })

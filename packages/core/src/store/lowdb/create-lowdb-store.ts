@@ -39,12 +39,15 @@ export interface LowdbStoreOptions {
   readonly logger?: Logger
   /** Size of the redo log, in bytes, from which on its writes are moved into their files. @default 4 MiB */
   readonly checkpointBytes?: number
+  /** Size of a file with rows, in bytes, from which on the next one is begun. @default 32 MiB */
+  readonly segmentBytes?: number
   /** Every operation on files, so that a test can put faults into it. @default the files of the machine */
   readonly files?: StoreFiles
 }
 
-const OPTION_NAMES = new Set(['folder', 'clock', 'ids', 'logger', 'checkpointBytes', 'files'])
+const OPTION_NAMES = new Set(['folder', 'clock', 'ids', 'logger', 'checkpointBytes', 'segmentBytes', 'files'])
 const CHECKPOINT_BYTES = 4 * 1024 * 1024
+const SEGMENT_BYTES = 32 * 1024 * 1024
 
 /**
  * Opens the {@link Store} in a folder, or makes one: the default of a runtime, for one process. An acknowledged write is on
@@ -68,21 +71,9 @@ export async function createLowdbStore(options: LowdbStoreOptions): Promise<Stor
   try {
     mark = await AckMark.open(files, paths.acked)
     const { catalogue, redo } = await openFolder({ files, paths, state, reader, ids, mark })
-    const checkpointBytes = options.checkpointBytes ?? CHECKPOINT_BYTES
-    const { logger } = options
-    const writer = new Writer({
-      files,
-      paths,
-      state,
-      reader,
-      clock,
-      logger,
-      lock,
-      catalogue,
-      redo,
-      mark,
-      checkpointBytes,
-    })
+    const { logger, checkpointBytes = CHECKPOINT_BYTES, segmentBytes = SEGMENT_BYTES } = options
+    const sizes = { checkpointBytes, segmentBytes }
+    const writer = new Writer({ files, paths, state, reader, clock, logger, lock, catalogue, redo, mark, ...sizes })
     return composeStore(new FolderGround(state, reader, writer), writer)
   } catch (error) {
     await mark?.close().catch(() => undefined)
@@ -134,9 +125,10 @@ function checkOptions(options: LowdbStoreOptions): void {
   if (typeof options.folder !== 'string' || options.folder === '' || options.folder.includes('\0')) {
     faults.push('`folder` is not the path of a folder')
   }
-  const { checkpointBytes } = options
-  if (checkpointBytes !== undefined && !(Number.isSafeInteger(checkpointBytes) && checkpointBytes > 0)) {
-    faults.push('`checkpointBytes` is not a whole number above 0')
+  for (const name of ['checkpointBytes', 'segmentBytes'] as const) {
+    const bytes = options[name]
+    if (bytes === undefined || (Number.isSafeInteger(bytes) && bytes > 0)) continue
+    faults.push(`\`${name}\` is not a whole number above 0`)
   }
   if (faults.length === 0) return
   throw new SluiceError('INVALID_CONFIG', `The options of createLowdbStore cannot be used: ${faults.join('; ')}.`, {

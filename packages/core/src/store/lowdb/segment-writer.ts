@@ -3,8 +3,6 @@ import type { Chunk } from './chunk-list.js'
 import { encodeLine } from './record-line.js'
 import type { Place } from './segment-lines.js'
 
-/** Bytes from which on a segment is left and the next one begun. */
-const FULL_BYTES = 32 * 1024 * 1024
 /** Bytes of JSON after which a line of several items ends: so that reading one item never reads much more. */
 const CHUNK_BYTES = 65_536
 
@@ -16,11 +14,11 @@ export class SegmentWriter {
   readonly #pieces: Buffer[] = []
   #end: number
 
-  /** Goes on behind the finished bytes of the newest of `segments` (number to bytes), or begins the next one. */
-  constructor(segments: ReadonlyMap<number, number>) {
+  /** Goes on behind the finished bytes of the newest of `segments` (number to bytes); begins the next one when it is full. */
+  constructor(segments: ReadonlyMap<number, number>, fullBytes: number) {
     const newest = Math.max(1, ...segments.keys())
     const bytes = segments.get(newest) ?? 0
-    const isFull = bytes >= FULL_BYTES
+    const isFull = bytes >= fullBytes
     this.number = isFull ? newest + 1 : newest
     this.start = isFull ? 0 : bytes
     this.#end = this.start

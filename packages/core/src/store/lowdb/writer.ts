@@ -30,6 +30,7 @@ export interface WriterParts {
   readonly mark: AckMark
   /** Size of a redo segment, in bytes, from which on its writes are put into their files. */
   readonly checkpointBytes: number
+  readonly segmentBytes: number
 }
 
 interface Job {
