@@ -32,7 +32,7 @@ describe('rule 3: one attempt a run', () => {
     expect(veto.partial?.toolCalls.map((call) => call.status)).toEqual(['error', 'vetoed'])
   })
 
-  it('B-6, B-9: the count begins with each run, for runs of the agent and for calls outside it', async () => {
+  it('B-6, B-9, B-W1: the count begins with each run, for runs of the agent and for calls outside it', async () => {
     const { run, call, desk } = await openTestDesk([approval(), 'Done.', approval(), 'Done.', approval(), 'Done.'])
     await run()
     await run()
