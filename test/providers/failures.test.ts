@@ -49,6 +49,12 @@ describe('error answers', () => {
   it.each(EACH)(
     '%s: G-55: a model that the provider does not know is MODEL_NOT_FOUND, a wrong path is not',
     async (_protocol, adapter) => {
+      expect(await errorOf(replyTo(CHAT, CHAT.wire.error(400, 'x is not a valid model ID', 'y')))).toMatchObject({
+        code: 'MODEL_NOT_FOUND',
+      })
+      expect(await errorOf(replyTo(CHAT, CHAT.wire.error(400, 'Incorrect API key provided.', 'y')))).toMatchObject({
+        code: 'PROVIDER_AUTH',
+      })
       for (const text of ['The model `x` does not exist', 'model: x']) {
         expect(await errorOf(replyTo(adapter, adapter.wire.error(404, text, 'not_found_error')))).toMatchObject({
           code: 'MODEL_NOT_FOUND',
@@ -190,6 +196,13 @@ describe('streams', () => {
       expect(types.at(-1)).toBe('reply')
     },
   )
+
+  it('an error that a server sends behind the finish reason is still an error', async () => {
+    const end = { choices: [{ delta: {}, finish_reason: 'length' }] }
+    const error = await errorOf(partsTo(CHAT, streamOf('openai-chat', end, { error: { code: 502, message: 'Late.' } })))
+    expect(error).toMatchObject({ code: 'PROVIDER_OVERLOADED' })
+    expect(error.message).toContain('Late.')
+  })
 
   it('CASE-12: usage of a broken Anthropic stream is what its beginning said, without a count of output', async () => {
     const begun = {

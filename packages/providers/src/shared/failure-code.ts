@@ -11,7 +11,8 @@ export interface AnswerFacts {
 
 const TOO_LONG =
   /context (length|window|size|limit)|maximum context|prompt is too long|input is too long|too many (input )?tokens|exceeds? the (model's )?(maximum|available) /i
-const NO_MODEL = /\bmodel\b[^.]*\b(not exist|not found|not available|unknown)|^model: /i
+const NO_MODEL = /\bmodel\b[^.]*\b(not exist|not found|not available|unknown)|^model: |not a valid model/i
+const NO_KEY = /\b(incorrect|invalid) api key\b/i
 
 /** Codes and types of the provider that decide by themselves. */
 export type KnownCodes = Readonly<Record<string, ProviderErrorCode>>
@@ -24,7 +25,9 @@ export function failureCode(facts: AnswerFacts, known: KnownCodes): ProviderErro
   if ((status === undefined || status === 400 || status === 413 || status === 422) && TOO_LONG.test(message)) {
     return 'CONTEXT_LENGTH_EXCEEDED'
   }
-  if (status === 404 && NO_MODEL.test(message)) return 'MODEL_NOT_FOUND'
+  if ((status === 404 || status === 400) && NO_MODEL.test(message)) return 'MODEL_NOT_FOUND'
+  // not every server answers 401
+  if (status === 400 && NO_KEY.test(message)) return 'PROVIDER_AUTH'
   return byStatus(status)
 }
 

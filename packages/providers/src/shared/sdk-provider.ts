@@ -7,7 +7,7 @@ import { createPreparation, tokensAtMost } from './prepared-request.js'
 import { rateLimitHeaders, requestIdOf } from './response-headers.js'
 import type { SdkAnswer, SdkClient } from './sdk-client.js'
 import { NO_TIMEOUT_MS } from './sdk-client.js'
-import { brokenReply, toProviderError } from './to-provider-error.js'
+import { brokenReply, isAnswer, toProviderError } from './to-provider-error.js'
 import { createToolCallIds } from './tool-call-ids.js'
 import { unwrapReply } from './unwrap-output.js'
 import type { Reading, StreamReader, WireProtocol, WireReply } from './wire-protocol.js'
@@ -136,8 +136,8 @@ export class SdkProvider implements ModelProvider {
         out.length = 0
       }
     } catch (thrown) {
-      // what breaks behind the end event takes nothing away from the reply
-      if (!reader.ended) throw thrown
+      // a connection that breaks behind the end event takes nothing away from the reply
+      if (!reader.ended || isAnswer(thrown)) throw thrown
     } finally {
       // closes the connection of a stream that is left early; not awaited, because it may wait for what never comes
       iterator.return?.().catch(() => {})

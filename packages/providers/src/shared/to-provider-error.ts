@@ -68,6 +68,11 @@ export function brokenReply(thrown: unknown, context: FailureContext): ProviderE
   })
 }
 
+/** True where `thrown` is something that the provider said, and not the way to it that broke. */
+export function isAnswer(thrown: unknown): boolean {
+  return bodyOf(thrown) !== undefined
+}
+
 /** What the provider said, where `thrown` holds an answer of it; `undefined` where nothing was answered. */
 function bodyOf(thrown: unknown): Wire | undefined {
   if (thrown instanceof ReplyFault) return thrown.body
