@@ -168,7 +168,7 @@ export function closeEffect(
   call.tree.noteAttempt(effect.facts.effectId, effect.facts.attempt)
   const receipt = receiptOf(effect, ending, call.tree.options.tenant)
   call.tree.addReceipt(receipt)
-  if (call.tree.options.sink !== undefined) void emit(call, 'receipt', receipt as unknown as JsonObject)
+  if (call.run.sink !== undefined) void emit(call, 'receipt', receipt as unknown as JsonObject)
   if (observers.length === 0) return { receipt, told: undefined }
   const context = new ClosingContext(
     effect.facts,

@@ -19,7 +19,7 @@ const STREAM_ONLY: ReadonlySet<EventTypeName> = new Set<EventTypeName>([
 
 /** True where somebody listens, so that a payload has to be made at all. */
 export function listening(call: CallScope, type: EventTypeName): boolean {
-  if (call.tree.options.sink !== undefined) return true
+  if (call.run.sink !== undefined) return true
   return !STREAM_ONLY.has(type) && (call.parts.events.callback !== null || call.hookSet.observers.onEvent.length > 0)
 }
 
@@ -41,7 +41,7 @@ export function emit(call: CallScope, type: EventTypeName, data: JsonObject): Pr
     at: call.clock.now(),
     data: deepFreeze(data),
   })
-  call.tree.options.sink?.emit(event)
+  call.run.sink?.emit(event)
   if (STREAM_ONLY.has(type)) return undefined
   const called = callBack(call, event)
   const observed =
@@ -92,6 +92,6 @@ function awaitCallback(call: CallScope, returned: PromiseLike<unknown>): Promise
 
 function failed(call: CallScope, error: unknown): undefined {
   noteObserverError(call.parts, 'event callback', 'events', error)
-  if (call.parts.events.fatal) throw new FatalCallback(error)
+  if (call.parts.events.fatal) throw (call.tree.fatal = new FatalCallback(error))
   return undefined
 }

@@ -61,6 +61,12 @@ export async function readSettled(
     end.thrown = { error: call.tree.stop?.error ?? call.run.stops.reason }
     return { status: 'unknown', text: RESULT_TEXT.unknown }
   }
+  if (call.tree.fatal !== undefined && call.tree.fatal.error === error) {
+    // a fatal callback of a call that the handler made, and did not catch
+    end.ending = { outcome: 'error', sent: 'yes', error }
+    end.thrown = { error: call.tree.fatal }
+    return { status: 'error', text: RESULT_TEXT.unknown }
+  }
   if (Refusal.isInstance(error)) {
     end.ending = { outcome: 'refused', sent: 'yes' }
     return { status: 'refused', text: error.text }

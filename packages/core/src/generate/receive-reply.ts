@@ -39,7 +39,7 @@ async function readStream(
   signal: AbortSignal,
   seen: SeenOfReply,
 ): Promise<ModelReply> {
-  const live = call.tree.options.sink?.live === true
+  const live = call.run.sink?.live === true
   let reply: ModelReply | undefined
   let units = 0
   for await (const part of target.provider.stream(request, signal)) {

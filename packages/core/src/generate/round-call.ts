@@ -1,4 +1,4 @@
-import type { ToolCallPart, ToolStatus } from '../messages/message.js'
+import type { ToolCallPart, ToolResultPart, ToolStatus } from '../messages/message.js'
 import type { Label } from '../messages/label.js'
 import type { JsonObject } from '../internal/json.js'
 import type { GateStop } from '../hooks/answer-kind.js'
@@ -55,3 +55,17 @@ export const RESULT_TEXT = Object.freeze({
   vetoed: 'This call was stopped and did not run.',
   unknown: 'This call was interrupted; whether it took effect is not known.',
 })
+
+/** The result of a call as it stands in the conversation, in the log and in its event. */
+export function resultPart(entry: RoundCall): ToolResultPart {
+  const result = entry.result ?? { status: 'not_run' as const, text: RESULT_TEXT.notRun }
+  return {
+    type: 'tool_result',
+    toolCallId: entry.part.toolCallId,
+    toolName: entry.part.toolName,
+    result: result.text,
+    status: result.status,
+    ...(result.errorReference === undefined ? {} : { errorReference: result.errorReference }),
+    ...(result.labels === undefined ? {} : { labels: result.labels }),
+  }
+}

@@ -6,7 +6,8 @@ import type { Label } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
 import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
-import type { Tree } from './tree.js'
+import { joinSinks } from './join-sinks.js'
+import type { EventSink, Tree } from './tree.js'
 
 /** The settings that an execution was resolved to; `RunContext` of its caller. */
 export interface RunScopeOptions {
@@ -24,6 +25,8 @@ export interface RunScopeOptions {
   readonly hookSet: HookSet
   /** False for runs under a user's handler or a gate, which cannot be paused through. */
   readonly pausable: boolean
+  /** The stream of this run alone, where it was started by `stream` inside another run. */
+  readonly sink?: EventSink
 }
 
 /** One execution, or one plain call outside any run: what its calls have in common, and what they add up to. */
@@ -32,6 +35,8 @@ export class RunScope {
   readonly tree: Tree
   readonly facts: RunFacts
   readonly stops: StopSource
+  /** Where events of this run go besides the callback: its own stream, and those of the runs above it. */
+  readonly sink: EventSink | undefined
   usage: Usage = USAGE_NONE
   /** The execution has landed once; a second `Land` in it is a veto. */
   landed = false
@@ -51,6 +56,7 @@ export class RunScope {
     this.tree = options.tree
     this.facts = options.facts
     this.stops = options.stops
+    this.sink = joinSinks(options.sink, options.parent === undefined ? this.tree.options.sink : options.parent.sink)
     const id = options.facts.executionId
     const before = id === null ? undefined : this.tree.usedBefore.get(id)
     if (before !== undefined) this.usage = before

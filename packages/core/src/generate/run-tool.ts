@@ -19,7 +19,7 @@ import type { HandlerEnd } from './handler-end.js'
 import { runOpen } from './open-effect.js'
 import type { Settled, WatchResult } from './open-effect.js'
 import { readSettled } from './read-settled.js'
-import { RESULT_TEXT } from './round-call.js'
+import { RESULT_TEXT, resultPart } from './round-call.js'
 import type { RoundCall } from './round-call.js'
 
 /**
@@ -66,13 +66,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
     if (end.thrown !== undefined) throw end.thrown.error
     call.run.check()
     if (listening(call, 'tool_result')) {
-      const told = emit(call, 'tool_result', {
-        type: 'tool_result',
-        toolCallId: entry.part.toolCallId,
-        toolName: entry.part.toolName,
-        ...(entry.result as unknown as JsonObject),
-        result: entry.result?.text ?? '',
-      })
+      const told = emit(call, 'tool_result', { ...resultPart(entry) } as unknown as JsonObject)
       if (told !== undefined) await told
     }
   })

@@ -9,7 +9,7 @@ import { admit, ask, idsOf } from './admit-call.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import type { Effect, Ending } from './effect.js'
-import { roundCall, RESULT_TEXT } from './round-call.js'
+import { resultPart, roundCall, RESULT_TEXT } from './round-call.js'
 import type { CallResult, RoundCall } from './round-call.js'
 import { closeToolEffect, runTool } from './run-tool.js'
 
@@ -43,7 +43,7 @@ export async function runRound(
     else await closeRest(call, calls, SluiceError.isInstance(error, 'JOURNAL_MISMATCH') ? 'asked' : 'all')
     throw error
   } finally {
-    results.push(...calls.map(toPart))
+    results.push(...calls.map(resultPart))
     for (const entry of calls) {
       call.run.toolCalls.push({
         callId: entry.part.toolCallId,
@@ -260,18 +260,5 @@ function fillIn(calls: readonly RoundCall[], paused: boolean): void {
     entry.result ??= begun
       ? { status: 'unknown', text: RESULT_TEXT.unknown }
       : { status: 'not_run', text: RESULT_TEXT.notRun }
-  }
-}
-
-function toPart(entry: RoundCall): ToolResultPart {
-  const result = entry.result ?? { status: 'not_run' as const, text: RESULT_TEXT.notRun }
-  return {
-    type: 'tool_result',
-    toolCallId: entry.part.toolCallId,
-    toolName: entry.part.toolName,
-    result: result.text,
-    status: result.status,
-    ...(result.errorReference === undefined ? {} : { errorReference: result.errorReference }),
-    ...(result.labels === undefined ? {} : { labels: result.labels }),
   }
 }

@@ -3,6 +3,7 @@ import type { Frame, TreeState } from '../context/frame.js'
 import { HookFailedError, Veto } from '../errors/answers.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ReceiptCounts } from '../errors/sluice-error.js'
+import type { FatalCallback } from '../events/event-hub.js'
 import type { RunEvent } from '../events/run-event.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Decision, OnStopContext } from '../hooks/hook-contexts.js'
@@ -34,6 +35,8 @@ export interface EventSink {
   /** Deltas go out as they arrive, before the reply is checked. */
   readonly live: boolean
   emit(event: RunEvent): void
+  /** Fires when nobody reads any more: a nested run ends with it. */
+  readonly unread?: AbortSignal
   /** Called with the tree that it listens to. */
   attach?(tree: Tree): void
 }
@@ -92,6 +95,8 @@ export class Tree implements TreeState {
   /** Work on the side (observers of a stop) that the end of the tree waits for. */
   readonly background: Promise<unknown>[] = []
   readonly tally = new ReceiptTally()
+  /** Thrown by a fatal event callback inside the tree: it leaves every call that does not catch it as it is (E-22). */
+  fatal: FatalCallback | undefined
   /** The frame of its root, for what is told of the tree from elsewhere: a shared timer, a signal, another run (CASE-27). */
   frame: Frame | undefined
   stateOpen = false

@@ -39,7 +39,8 @@ export async function execute(
 ): Promise<Run> {
   const nest = currentNest(face.core.parts.runtimeKey)
   // an agent run that a plain call starts is top-level for hooks, session and records (O-20)
-  if (nest !== undefined && nest.scope.run.facts.executionId !== null) return executeNested(face, options, nest)
+  if (nest !== undefined && nest.scope.run.facts.executionId !== null)
+    return executeNested(face, options, nest, sink?.())
   return executeTop(face, options, sink, nest)
 }
 
@@ -257,7 +258,12 @@ function notDurable(engine: string): SluiceError {
 }
 
 /** Below a user's handler or a gate there is no journal: the run is nested, and a pause in it is a veto. */
-async function executeNested(face: RuntimeFace, options: CheckedOptions, nest: Nest): Promise<CompletedRun> {
+async function executeNested(
+  face: RuntimeFace,
+  options: CheckedOptions,
+  nest: Nest,
+  sink: EventSink | undefined,
+): Promise<CompletedRun> {
   refuseTopLevelOptions(options)
   const { scope, tree } = nest
   const { parts } = face.core
@@ -277,8 +283,9 @@ async function executeNested(face: RuntimeFace, options: CheckedOptions, nest: N
       labels: unionLabels(scope.labels?.() ?? scope.run.call?.labels ?? scope.run.options.labels, options.inputLabels),
       hookSet: parts.mergeSets(scope.run.options.hookSet, held.set),
       gatePoints: scope.gatePoints,
-      signal: options.signal,
+      signal: either(options.signal, sink?.unread),
       pausable: false,
+      ...(sink === undefined ? {} : { sink }),
       steps: new PassThroughSteps(path, parts.clock, parts.ids),
       path,
     })
@@ -291,6 +298,10 @@ async function executeNested(face: RuntimeFace, options: CheckedOptions, nest: N
   } finally {
     held.release()
   }
+}
+
+function either(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other])
 }
 
 function refuseTopLevelOptions(options: CheckedOptions): void {

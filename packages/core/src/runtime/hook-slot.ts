@@ -24,6 +24,7 @@ export class HookSlot {
   #base: Held | undefined
   #current: Held | undefined
   #fault: unknown
+  #closed = false
   /** Changes are made one after another. */
   #changing: Promise<void> = Promise.resolve()
 
@@ -50,7 +51,10 @@ export class HookSlot {
 
   /** Replaces the set; `null` goes back to what the runtime was created with. A fault leaves the slot shut. */
   replace(plugins: PluginList | null): Promise<void> {
-    const change = this.#changing.then(() => this.#replace(plugins))
+    const change = this.#changing.then(() => {
+      if (this.#closed) throw closed()
+      return this.#replace(plugins)
+    })
     this.#changing = change.catch(() => undefined)
     return change
   }
@@ -86,10 +90,16 @@ export class HookSlot {
     return fresh
   }
 
+  /** @throws RUNTIME_CLOSED */
+  check(): void {
+    if (this.#closed) throw closed()
+  }
+
   /** The set for a run that starts now; `release` gives it back at the end of that run. */
   acquire(): { readonly set: HookSet; release(): void } {
     const held = this.#current
     if (held === undefined) {
+      if (this.#closed) throw closed()
       throw new SluiceError(
         'HOOKS_BROKEN',
         `The runtime accepts no runs: its plugins could not be set up. ${describeError(this.#fault)}`,
@@ -118,10 +128,11 @@ export class HookSlot {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await this.#changing
     const sets = new Set([this.#base, this.#current])
     this.#current = undefined
-    this.#fault = new SluiceError('RUNTIME_CLOSED', 'The runtime was closed.')
+    this.#fault = closed()
     for (const held of sets) if (held !== undefined) this.#note(await held.set.dispose())
   }
 
@@ -138,4 +149,10 @@ export class HookSlot {
     for (const error of errors)
       this.#parts.logger.warn({ error: describeError(error) }, 'a plugin failed while it was disposed')
   }
+}
+
+function closed(): SluiceError {
+  return new SluiceError('RUNTIME_CLOSED', 'The runtime was closed and accepts no more calls.', {
+    hint: 'Create another one with createRuntime.',
+  })
 }

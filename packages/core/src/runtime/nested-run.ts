@@ -10,6 +10,7 @@ import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
+import type { EventSink } from '../generate/tree.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { EnvironmentFields } from '../store/records.js'
 import type { JsonObject } from '../internal/json.js'
@@ -22,7 +23,7 @@ import { agentRecord, checkAgentRecord } from './agent-record.js'
 import { checkInput } from './check-input.js'
 import { countColumns, startRow } from './execution-row.js'
 import { failureOf } from './failure.js'
-import { endColumns, endRow, finaliseRun, noteStore } from './finish-run.js'
+import { emitEnd, endColumns, endRow, finaliseRun, noteStore } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { RunRecorder } from './recorder.js'
 import { runAgent } from './run-agent.js'
@@ -47,6 +48,8 @@ export interface NestedRun {
   readonly signal: AbortSignal | undefined
   /** False below a user's handler or a gate. */
   readonly pausable: boolean
+  /** The stream of this run, where it was started by `stream`. */
+  readonly sink?: EventSink
   readonly steps: Steps
   /** Names from the root of the tree to this run. */
   readonly path: string
@@ -103,6 +106,7 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
     gatePoints: nested.gatePoints,
     hookSet: nested.hookSet,
     pausable: nested.pausable,
+    ...(nested.sink === undefined ? {} : { sink: nested.sink }),
     resources: nested.resources ?? parent.options.resources,
   })
   const scope: NestScope = { run, path: nested.path, next: 0, gatePoints: nested.gatePoints }
@@ -183,6 +187,7 @@ async function recorded(
       iterationCount: done.iterationCount,
     }
     await finaliseRun(run, ended, undefined)
+    emitEnd(run, ended)
     return { ...done, labels: run.call?.labels ?? nested.labels, run }
   } catch (error) {
     if (Interrupt.isInstance(error) && tree.stop === undefined) {
@@ -197,6 +202,7 @@ async function recorded(
     await endRow(store, executionId, endColumns(run, ended, clock.now())).catch((fault: unknown) =>
       noteStore(tree, executionId, fault),
     )
+    emitEnd(run, ended)
     throw withPartial(failure.error, run)
   }
 }

@@ -64,7 +64,7 @@ async function runProfile(running: RunningAgent): Promise<AgentRunResult> {
         files: running.files,
         output: running.output,
         settings: core.parts.settings,
-        stream: run.tree.options.sink !== undefined,
+        stream: run.sink !== undefined,
       },
       running.recorder,
     )

@@ -11,6 +11,11 @@ export interface RunStream<Output = unknown> extends AsyncIterable<RunEvent> {
   readonly run: Promise<Run<Output>>
 }
 
+interface Reader {
+  resolve(result: IteratorResult<RunEvent>): void
+  reject(error: unknown): void
+}
+
 export interface StreamParts {
   readonly clock: Clock
   readonly live: boolean
@@ -29,7 +34,7 @@ export class EventQueue implements EventSink, AsyncIterator<RunEvent> {
   readonly live: boolean
   readonly #parts: StreamParts
   readonly #waiting: RunEvent[] = []
-  #readers: ((result: IteratorResult<RunEvent>) => void)[] = []
+  #readers: Reader[] = []
   #idle: Timer | undefined
   #closed = false
   #left = false
@@ -47,7 +52,7 @@ export class EventQueue implements EventSink, AsyncIterator<RunEvent> {
     if (this.#closed || this.#left) return
     const reader = this.#readers.shift()
     if (reader !== undefined) {
-      reader({ done: false, value: event })
+      reader.resolve({ done: false, value: event })
       return
     }
     this.#waiting.push(event)
@@ -65,7 +70,7 @@ export class EventQueue implements EventSink, AsyncIterator<RunEvent> {
     this.#closed = true
     this.#idle?.cancel()
     if (error instanceof FatalCallback) this.#fatal = error
-    for (const reader of this.#readers.splice(0)) reader({ done: true, value: undefined })
+    for (const reader of this.#readers.splice(0)) this.#end(reader)
   }
 
   async next(): Promise<IteratorResult<RunEvent>> {
@@ -76,13 +81,19 @@ export class EventQueue implements EventSink, AsyncIterator<RunEvent> {
       if (this.#waiting.length > 0 && !this.#closed) this.#armIdle()
       return { done: false, value: event }
     }
-    if (this.#closed || this.#left) {
-      const fatal = this.#fatal
-      this.#fatal = undefined
-      if (fatal !== undefined) throw fatal.error
-      return { done: true, value: undefined }
-    }
-    return new Promise((resolve) => this.#readers.push(resolve))
+    return new Promise((resolve, reject) => {
+      const reader: Reader = { resolve, reject }
+      if (this.#closed || this.#left) this.#end(reader)
+      else this.#readers.push(reader)
+    })
+  }
+
+  /** There is nothing more to read; the error of a fatal callback is thrown once. */
+  #end(reader: Reader): void {
+    const fatal = this.#fatal
+    this.#fatal = undefined
+    if (fatal === undefined) reader.resolve({ done: true, value: undefined })
+    else reader.reject(fatal.error)
   }
 
   /** The consumer leaves early: the run goes on, and nothing is kept for it any more. */

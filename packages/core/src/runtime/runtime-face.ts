@@ -1,9 +1,10 @@
 import { normalizeCaller } from '../context/caller.js'
-import { runInFrame } from '../context/frame.js'
+import { frameOf, runInFrame } from '../context/frame.js'
 import { FatalCallback } from '../events/event-hub.js'
 import type { PluginList, ApplyParts } from '../hooks/apply-plugins.js'
 import { describeError } from '../hooks/observe.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import type { NestScope } from '../generate/nest-scope.js'
 import type { EventSink, Tree } from '../generate/tree.js'
 import { scopeOf } from '../sessions/scope.js'
 import { callProfile } from './call-profile.js'
@@ -50,9 +51,13 @@ export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
         plainCall(face, checked, checked.model, async (_call, base) => ({ plan: base, messages: checked.messages })),
       )
     },
-    executeProfile: async (options: unknown) => unwrapped(callProfile(face, checkProfileOptions(options))),
+    executeProfile: async (options: unknown) => {
+      slot.check()
+      return unwrapped(callProfile(face, checkProfileOptions(options)))
+    },
     setHooks: (plugins: PluginList | null) => slot.replace(plugins),
     fork: async (options: { readonly plugins: PluginList }) => {
+      slot.check()
       const forked = new HookSlot(given.applyParts, options.plugins, undefined, 'fork')
       await forked.open()
       forks.push(forked)
@@ -95,8 +100,12 @@ function openStream(face: RuntimeFace, options: ExecuteOptions & { readonly show
     throw new SluiceError('INVALID_CONFIG', "`show` must be 'live' or 'checked'.", { reason: 'stream.show' })
   }
   const { parts } = face.core
-  const inspected = (face.slot.state.set?.gates.inspectReply.length ?? 0) > 0
+  const outer = frameOf(parts.runtimeKey)?.scope as NestScope | undefined
+  const inspected =
+    (face.slot.state.set?.gates.inspectReply.length ?? 0) > 0 ||
+    (outer?.run.options.hookSet.gates.inspectReply.length ?? 0) > 0
   const live = show === undefined ? !inspected : show === 'live'
+  const unread = new AbortController()
   let tree: Tree | undefined
   let wanted: string | undefined
   const queue = new EventQueue({
@@ -107,10 +116,12 @@ function openStream(face: RuntimeFace, options: ExecuteOptions & { readonly show
     abort: (message) => {
       wanted = message
       if (tree !== undefined) abortTree(tree, message)
+      else unread.abort(new Error(message))
     },
   })
   const sink: EventSink & { attach(tree: Tree): void } = {
     live,
+    unread: unread.signal,
     emit: (event) => queue.emit(event),
     attach: (started) => {
       tree = started
@@ -121,7 +132,7 @@ function openStream(face: RuntimeFace, options: ExecuteOptions & { readonly show
   // handled when nobody awaits it: the iteration ends, and the error is in `run`
   run.then(
     () => queue.close(),
-    (error: unknown) => queue.close(error),
+    (error: unknown) => queue.close(tree?.fatal?.error === error ? tree?.fatal : error),
   )
   return Object.freeze({ run, [Symbol.asyncIterator]: iterateOnce(queue) }) as RunStream
 }
