@@ -199,3 +199,7 @@ export type {
   ToolResources,
 } from './tools/tool-definition.js'
 export { untrusted } from './tools/untrusted.js'
+export type { AppliesToContext, AppliesToOptions } from './hooks/applies-to.js'
+export { appliesTo } from './hooks/applies-to.js'
+export type { CountedContext, CounterUnit, EffectCounter } from './hooks/effect-counter.js'
+export { effectCounter } from './hooks/effect-counter.js'
