@@ -4,9 +4,9 @@ import type { GateStop } from '../hooks/answer-kind.js'
 import type { Decision } from '../hooks/hook-contexts.js'
 import type { CompiledTap } from '../hooks/hook-set.js'
 import type { GateReceipt } from '../hooks/receipt.js'
-import { deepFreeze } from '../internal/deep-freeze.js'
 import { digest } from '../internal/digest.js'
 import { escapeControl } from '../internal/escape-text.js'
+import { frozenJson } from '../internal/frozen-json.js'
 import { isPlainJson, isThenable } from '../internal/json.js'
 import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
 import { missingContextText } from '../tools/missing-context.js'
@@ -70,7 +70,7 @@ function take(
 }
 
 function copyOf(value: unknown): JsonObject | undefined {
-  return isPlainJson(value) ? deepFreeze(structuredClone(value) as JsonObject) : undefined
+  return isPlainJson(value) ? (frozenJson(value) as JsonObject) : undefined
 }
 
 function unknownTool(plan: CallPlan, name: string): string {

@@ -24,8 +24,8 @@ export function listening(call: CallScope, type: EventTypeName): boolean {
 }
 
 /**
- * Sends one event to the stream, the callback and the observers of `onEvent`. `data` has to be a fresh object of JSON data;
- * it is frozen here. Returns a promise only where an observer or a callback is asynchronous; it rejects only for a fatal
+ * Sends one event to the stream, the callback and the observers of `onEvent`. `data` has to be a fresh object of JSON data
+ * and is frozen here, unless it arrives frozen: then it has to be frozen all the way. Returns a promise only where an observer or a callback is asynchronous; it rejects only for a fatal
  * callback, with the handler's own error.
  */
 export function emit(call: CallScope, type: EventTypeName, data: JsonObject): Promise<void> | undefined {
@@ -39,7 +39,7 @@ export function emit(call: CallScope, type: EventTypeName, data: JsonObject): Pr
     depth: call.run.facts.depth,
     seq: ++call.tree.seq,
     at: call.clock.now(),
-    data: deepFreeze(data),
+    data: Object.isFrozen(data) ? data : deepFreeze(data),
   })
   call.run.sink?.emit(event)
   if (STREAM_ONLY.has(type)) return undefined

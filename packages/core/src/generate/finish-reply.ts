@@ -4,6 +4,7 @@ import type { AnswerOrigin } from '../errors/answers.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
+import { frozenJson } from '../internal/frozen-json.js'
 import { isThenable } from '../internal/json.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { unionLabels } from '../messages/label.js'
@@ -277,7 +278,7 @@ async function tellParts(call: CallScope, parts: readonly AssistantPart[]): Prom
           ? 'assistant_text'
           : undefined
     if (type === undefined || !listening(call, type)) continue
-    const told = emit(call, type, structuredClone(part) as unknown as JsonObject)
+    const told = emit(call, type, frozenJson(part) as unknown as JsonObject)
     if (told !== undefined) await told
   }
 }

@@ -1,4 +1,5 @@
 import { SluiceError } from '../errors/sluice-error.js'
+import { frozenJson } from '../internal/frozen-json.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
 import type { AssistantMessage, AssistantPart, Message, ToolCallPart, ToolResultPart } from '../messages/message.js'
@@ -184,18 +185,16 @@ async function complete(
     const told = emit(
       call,
       'response_complete',
-      JSON.parse(
-        JSON.stringify({
-          finalMessage: result.text,
-          finishReason,
-          usage: result.usage,
-          toolCallsCount: result.toolCallsCount,
-          model: result.model,
-          provider: result.provider,
-          messages: result.messages,
-          ...(plan.output === undefined ? {} : { structuredOutput: result.output ?? null }),
-        }),
-      ) as JsonObject,
+      frozenJson({
+        finalMessage: result.text,
+        finishReason,
+        usage: result.usage,
+        toolCallsCount: result.toolCallsCount,
+        model: result.model,
+        provider: result.provider,
+        messages: result.messages,
+        ...(plan.output === undefined ? {} : { structuredOutput: result.output ?? null }),
+      }) as unknown as JsonObject,
     )
     if (told !== undefined) await told
   }

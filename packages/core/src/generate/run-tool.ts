@@ -5,6 +5,7 @@ import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { Asking } from '../hooks/receipt.js'
 import { digest } from '../internal/digest.js'
+import { frozenJson } from '../internal/frozen-json.js'
 import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { CallPlan } from './call-plan.js'
@@ -66,7 +67,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
     if (end.thrown !== undefined) throw end.thrown.error
     call.run.check()
     if (listening(call, 'tool_result')) {
-      const told = emit(call, 'tool_result', { ...resultPart(entry) } as unknown as JsonObject)
+      const told = emit(call, 'tool_result', frozenJson(resultPart(entry)) as unknown as JsonObject)
       if (told !== undefined) await told
     }
   })
@@ -76,7 +77,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
 async function tellCall(call: CallScope, entry: RoundCall): Promise<void> {
   if (!listening(call, 'tool_call')) return
   const { toolCallId, toolName, args } = entry.part
-  const told = emit(call, 'tool_call', { type: 'tool_call', toolCallId, toolName, args })
+  const told = emit(call, 'tool_call', Object.freeze({ type: 'tool_call', toolCallId, toolName, args }))
   if (told !== undefined) await told
 }
 

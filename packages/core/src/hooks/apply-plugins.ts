@@ -4,7 +4,7 @@ import { digest } from '../internal/digest.js'
 import { isPlainObject } from '../internal/json.js'
 import { HOOK_POINTS } from './hook-points.js'
 import type { GatePoint, ObserverPoint } from './hook-points.js'
-import { byStage } from './hook-set.js'
+import { byStage, stampsOf } from './hook-set.js'
 import type { AppliedPlugin, CompiledTap, HookSet, HooksOrigin } from './hook-set.js'
 import { describeError } from './observe.js'
 import { createPluginHost } from './plugin-host.js'
@@ -68,6 +68,7 @@ function buildSet(plugins: readonly AppliedPlugin[], origin: HooksOrigin): HookS
   return Object.freeze({
     plugins: Object.freeze([...plugins]),
     origin: Object.freeze(origin),
+    stamps: stampsOf(plugins, gates as HookSet['gates']),
     gates: Object.freeze(gates) as HookSet['gates'],
     observers: Object.freeze(observers) as HookSet['observers'],
     prompt: at('augmentSystemPrompt'),

@@ -1,4 +1,5 @@
 import { isThenable } from '../internal/json.js'
+import { AskingState } from './asking-context.js'
 import type { PromptContext } from './hook-contexts.js'
 import type { CompiledTap } from './hook-set.js'
 import { noteObserverError } from './observe.js'
@@ -18,10 +19,10 @@ export async function augmentPrompt(
 ): Promise<string | undefined> {
   let current = prompt
   for (const tap of taps) {
-    const controller = new AbortController()
-    const frozen: PromptContext = Object.freeze({ ...context, signal: controller.signal })
+    const state = new AskingState()
     try {
-      const next = await withDeadline(control, tap, call(tap, current, frozen), () => controller.abort())
+      const returned = call(tap, current, new PromptTapContext(context, state))
+      const next = isThenable(returned) ? await withDeadline(control, tap, returned, state) : returned
       if (next === LATE) continue
       if (typeof next === 'string') current = next
       else if (next !== undefined)
@@ -33,6 +34,38 @@ export async function augmentPrompt(
     }
   }
   return current
+}
+
+/** What one tap is told. The signal is made when it is first read; it fires at the deadline of the tap. */
+class PromptTapContext implements PromptContext {
+  readonly executionId: string | null
+  readonly rootExecutionId: string
+  readonly agentId: string | null
+  readonly agentCode: string | null
+  readonly createdBy: string | null
+  readonly sessionId: string | null
+  readonly appId: string | null
+  readonly tenant: string | null
+  readonly depth: number
+  readonly #state: AskingState
+
+  constructor(facts: Omit<PromptContext, 'signal'>, state: AskingState) {
+    this.executionId = facts.executionId
+    this.rootExecutionId = facts.rootExecutionId
+    this.agentId = facts.agentId
+    this.agentCode = facts.agentCode
+    this.createdBy = facts.createdBy
+    this.sessionId = facts.sessionId
+    this.appId = facts.appId
+    this.tenant = facts.tenant
+    this.depth = facts.depth
+    this.#state = state
+    Object.freeze(this)
+  }
+
+  get signal(): AbortSignal {
+    return this.#state.signal()
+  }
 }
 
 function call(tap: CompiledTap, prompt: string | undefined, context: PromptContext): unknown {
@@ -54,12 +87,16 @@ function call(tap: CompiledTap, prompt: string | undefined, context: PromptConte
   })
 }
 
-function withDeadline(control: ObserveControl, tap: CompiledTap, returned: unknown, abort: () => void): unknown {
-  if (!isThenable(returned)) return returned
+function withDeadline(
+  control: ObserveControl,
+  tap: CompiledTap,
+  returned: PromiseLike<unknown>,
+  state: AskingState,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const deadline = control.deadlines.add(tap.timeoutMs, control.clock.monotonic(), () => {
       control.health.late += 1
-      abort()
+      state.end(undefined)
       resolve(LATE)
     })
     Promise.resolve(returned).then(

@@ -1,5 +1,6 @@
 import type { AnswerOrigin } from '../errors/answers.js'
 import type { GatePoint, HookPoint, ObserverPoint } from './hook-points.js'
+import type { PluginStamp } from '../store/records.js'
 import type { PluginInstance } from './plugin.js'
 
 /** One tap as it was registered. `kind` says how it answers. */
@@ -46,11 +47,22 @@ export interface HooksOrigin {
 export interface HookSet {
   readonly plugins: readonly AppliedPlugin[]
   readonly origin: HooksOrigin
+  /** Names, versions and option digests of the plugins that have gates, as each execution stores them. */
+  readonly stamps: readonly PluginStamp[]
   readonly gates: Readonly<Record<GatePoint, readonly CompiledTap[]>>
   readonly observers: Readonly<Record<ObserverPoint, readonly CompiledTap[]>>
   readonly prompt: readonly CompiledTap[]
   /** Disposes all plugins, last one first; errors are collected, not thrown. */
   dispose(): Promise<readonly unknown[]>
+}
+
+/** What an execution stores of the gate plugins under which it started. A shadowed plugin guards nothing. */
+export function stampsOf(plugins: readonly AppliedPlugin[], gates: HookSet['gates']): readonly PluginStamp[] {
+  return Object.freeze(
+    plugins
+      .filter((plugin) => !plugin.shadow && plugin.taps.some((tap) => Object.hasOwn(gates, tap.point)))
+      .map(({ key, version, optionsDigest }) => Object.freeze({ name: key, version, optionsDigest })),
+  )
 }
 
 /** The order of asking: by stage, then by order of registration, which the list already has. */

@@ -1,5 +1,5 @@
 import type { GatePoint, ObserverPoint } from './hook-points.js'
-import { byStage } from './hook-set.js'
+import { byStage, stampsOf } from './hook-set.js'
 import type { AppliedPlugin, CompiledTap, HookSet } from './hook-set.js'
 
 /**
@@ -22,9 +22,11 @@ export function mergeSets(base: HookSet, added: HookSet): HookSet {
   const observers = Object.fromEntries(
     Object.entries(base.observers).map(([point, present]) => [point, merge(present, point)]),
   ) as Record<ObserverPoint, readonly CompiledTap[]>
+  const plugins = Object.freeze([...base.plugins, ...extra])
   return Object.freeze({
-    plugins: Object.freeze([...base.plugins, ...extra]),
+    plugins,
     origin: base.origin,
+    stamps: stampsOf(plugins, gates),
     gates: Object.freeze(gates),
     observers: Object.freeze(observers),
     prompt: merge(base.prompt, 'augmentSystemPrompt'),

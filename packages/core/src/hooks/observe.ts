@@ -39,13 +39,14 @@ export function observe(
   context: object,
   always: boolean,
 ): Promise<void> | undefined {
-  let pending: { tap: CompiledTap; promise: Promise<unknown> }[] | undefined
-  for (const tap of taps) {
+  let pending: Pending[] | undefined
+  for (let index = 0; index < taps.length; index++) {
+    const tap = taps[index] as CompiledTap
     try {
       const returned = tap.kind === 'tapAsync' ? callWithCallback(tap.fn, context) : tap.fn(context as never)
       if (returned !== undefined && isThenable(returned)) {
         pending ??= []
-        pending.push({ tap, promise: Promise.resolve(returned) })
+        pending.push({ tap, promise: Promise.resolve(returned), waiting: false })
       }
     } catch (error) {
       noteObserverError(control, tap.plugin, tap.point, error)
@@ -54,20 +55,32 @@ export function observe(
   return pending === undefined ? undefined : awaitTogether(control, pending, always)
 }
 
-function awaitTogether(
-  control: ObserveControl,
-  pending: readonly { tap: CompiledTap; promise: Promise<unknown> }[],
-  always: boolean,
-): Promise<void> {
+/** An observer that was started and has not settled. */
+interface Pending {
+  readonly tap: CompiledTap
+  readonly promise: Promise<unknown>
+  /** Whether the run waits for it. */
+  waiting: boolean
+}
+
+function awaitTogether(control: ObserveControl, pending: readonly Pending[], always: boolean): Promise<void> {
   return new Promise((resolve) => {
-    const waiting = new Set<CompiledTap>()
+    let left = 0
     let timeoutMs = control.observerTimeoutMs
-    for (const { tap } of pending) {
-      if (always || (control.misses.get(tap.plugin) ?? 0) < MISSES_ALLOWED) waiting.add(tap)
+    for (let index = 0; index < pending.length; index++) {
+      const entry = pending[index] as Pending
+      const { tap } = entry
+      if (always || control.misses.size === 0 || (control.misses.get(tap.plugin) ?? 0) < MISSES_ALLOWED) {
+        entry.waiting = true
+        left += 1
+      }
       if (tap.timeoutMs < timeoutMs) timeoutMs = tap.timeoutMs
     }
     const deadline = control.deadlines.add(timeoutMs, control.clock.monotonic(), () => {
-      for (const tap of waiting) {
+      for (const entry of pending) {
+        if (!entry.waiting) continue
+        entry.waiting = false
+        const { tap } = entry
         control.health.late += 1
         control.misses.set(tap.plugin, (control.misses.get(tap.plugin) ?? 0) + 1)
         warn(
@@ -76,26 +89,27 @@ function awaitTogether(
           'an observer missed its deadline and goes on alone',
         )
       }
-      waiting.clear()
       resolve()
     })
-    const done = (tap: CompiledTap): void => {
-      if (waiting.delete(tap) && waiting.size === 0) {
-        control.deadlines.remove(deadline)
-        resolve()
-      }
+    const done = (entry: Pending): void => {
+      if (!entry.waiting) return
+      entry.waiting = false
+      if (--left > 0) return
+      control.deadlines.remove(deadline)
+      resolve()
     }
-    for (const { tap, promise } of pending) {
+    for (let index = 0; index < pending.length; index++) {
+      const entry = pending[index] as Pending
       void promiseThen.call(
-        promise,
-        () => done(tap),
+        entry.promise,
+        () => done(entry),
         (error: unknown) => {
-          noteObserverError(control, tap.plugin, tap.point, error)
-          done(tap)
+          noteObserverError(control, entry.tap.plugin, entry.tap.point, error)
+          done(entry)
         },
       )
     }
-    if (waiting.size === 0) {
+    if (left === 0) {
       control.deadlines.remove(deadline)
       resolve()
     }

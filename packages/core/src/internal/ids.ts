@@ -8,25 +8,24 @@ export interface Ids {
   requestId(): string
 }
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const POOL_BYTES = 4096
-
-function hex(bytes: Uint8Array, from: number, to: number): string {
-  let text = ''
-  for (let index = from; index < to; index++) text += HEX[bytes[index] as number]
-  return text
-}
 
 /** Makes a generator of UUIDv7 and request ids on `now` (milliseconds since the epoch) and the machine's randomness. */
 export function createIds(now: () => number = Date.now): Ids {
-  let pool = new Uint8Array(0)
+  let bytes = new Uint8Array(0)
+  /** The same bytes in hexadecimal. It is taken in pieces of at most 12: longer ones would keep all of it alive. */
+  let text = ''
   let used = 0
-  let lastMs = 0
+  let lastMs = -1
   let sequence = 0
+  /** The part of an id that tells the millisecond. */
+  let prefix = ''
 
   function take(count: number): number {
-    if (used + count > pool.length) {
-      pool = randomBytes(POOL_BYTES)
+    if (used + count > bytes.length) {
+      const pool = randomBytes(POOL_BYTES)
+      bytes = pool
+      text = pool.toString('hex')
       used = 0
     }
     const from = used
@@ -34,27 +33,31 @@ export function createIds(now: () => number = Date.now): Ids {
     return from
   }
 
+  function begin(ms: number, first: number): void {
+    lastMs = ms
+    sequence = first
+    const time = ms.toString(16).padStart(12, '0')
+    prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
+  }
+
+  function hex(from: number, count: number): string {
+    return text.slice(2 * from, 2 * (from + count))
+  }
+
   return {
     id() {
-      const ms = Math.max(now(), lastMs)
+      const ms = now()
       const from = take(10)
-      if (ms === lastMs) {
-        sequence += 1
-        if (sequence > 0xfff) {
-          lastMs = ms + 1
-          sequence = 0
-        }
-      } else {
-        lastMs = ms
-        sequence = ((pool[from] as number) << 3) & 0x7ff
-      }
-      const time = lastMs.toString(16).padStart(12, '0')
-      const variant = HEX[((pool[from + 2] as number) & 0x3f) | 0x80] as string
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, '0')}-${variant}${hex(pool, from + 3, from + 4)}-${hex(pool, from + 4, from + 10)}`
+      if (ms > lastMs) begin(ms, ((bytes[from] as number) << 3) & 0x7ff)
+      else if (sequence === 0xfff) begin(lastMs + 1, 0)
+      else sequence += 1
+      const counter = (0x1000 | sequence).toString(16).slice(1)
+      const variant = (((bytes[from + 2] as number) & 0x3f) | 0x80).toString(16)
+      return `${prefix}${counter}-${variant}${hex(from + 3, 1)}-${hex(from + 4, 6)}`
     },
     requestId() {
       const from = take(16)
-      return hex(pool, from, from + 16)
+      return `${hex(from, 6)}${hex(from + 6, 6)}${hex(from + 12, 4)}`
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Label } from '../messages/label.js'
 import type { ToolStatus } from '../messages/message.js'
 import { totalInput } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
-import type { EnvironmentFields, ExecutionRecord, PluginStamp } from '../store/records.js'
+import type { EnvironmentFields, ExecutionRecord } from '../store/records.js'
 import { USAGE_NONE } from '../messages/usage.js'
 
 /** What a row is made of when its run starts. */
@@ -26,9 +26,23 @@ export interface RowStart {
 
 /** The row of a run that starts. */
 export function startRow(start: RowStart): ExecutionRecord {
-  const { facts, agent, hookSet, at } = start
+  const { facts, agent, environment, hookSet, at } = start
+  // field by field: a spread in front would make this object grow, and be moved, many times
   return {
-    ...start.environment,
+    createdBy: environment.createdBy,
+    tenant: environment.tenant,
+    audience: environment.audience,
+    appUser: environment.appUser,
+    appId: environment.appId,
+    appSessionId: environment.appSessionId,
+    appPageId: environment.appPageId,
+    ipAddress: environment.ipAddress,
+    host: environment.host,
+    osUser: environment.osUser,
+    module: environment.module,
+    action: environment.action,
+    clientIdentifier: environment.clientIdentifier,
+    envContext: environment.envContext,
     id: facts.executionId as string,
     rootExecutionId: facts.rootExecutionId,
     parentExecutionId: facts.parentExecutionId,
@@ -54,7 +68,7 @@ export function startRow(start: RowStart): ExecutionRecord {
     error: null,
     failureKind: null,
     finishReason: null,
-    plugins: stampsOf(hookSet),
+    plugins: hookSet.stamps,
     hooksOrigin: originOf(hookSet),
     pending: [],
     inFlight: [],
@@ -63,13 +77,6 @@ export function startRow(start: RowStart): ExecutionRecord {
     completedAt: null,
     updatedAt: at,
   }
-}
-
-/** Names, versions and option digests of the gate plugins of a set. */
-export function stampsOf(set: HookSet): readonly PluginStamp[] {
-  return set.plugins
-    .filter((plugin) => !plugin.shadow && plugin.taps.some((tap) => Object.hasOwn(set.gates, tap.point)))
-    .map((plugin) => ({ name: plugin.key, version: plugin.version, optionsDigest: plugin.optionsDigest }))
 }
 
 /** Where a set came from, as records and `explain` show it. */

@@ -11,7 +11,6 @@ import type { Scope } from '../sessions/scope.js'
 import { loadHistory } from '../sessions/history.js'
 import { compileValidator } from '../tools/compile-validator.js'
 import { notPaused, pausedRecord } from './decide.js'
-import { stampsOf } from './execution-row.js'
 import { linkSignal } from './link-signal.js'
 import type { Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
@@ -254,7 +253,7 @@ function checkHooks(
   set: HookSet,
   accept: readonly string[],
 ): readonly PluginStamp[] | undefined {
-  const now = stampsOf(set)
+  const now = set.stamps
   const changes: { name: string; what: string }[] = []
   for (const before of record.plugins) {
     const same = now.find((stamp) => stamp.name === before.name)

@@ -61,8 +61,23 @@ export function continueTurn(current: SessionRecord, at: number): SessionRecord 
 }
 
 function newHeader(turn: TurnOpening): SessionRecord {
+  const { environment } = turn
+  // field by field: a spread in front would make this object grow, and be moved, many times
   return {
-    ...turn.environment,
+    createdBy: environment.createdBy,
+    tenant: environment.tenant,
+    audience: environment.audience,
+    appUser: environment.appUser,
+    appId: environment.appId,
+    appSessionId: environment.appSessionId,
+    appPageId: environment.appPageId,
+    ipAddress: environment.ipAddress,
+    host: environment.host,
+    osUser: environment.osUser,
+    module: environment.module,
+    action: environment.action,
+    clientIdentifier: environment.clientIdentifier,
+    envContext: environment.envContext,
     sessionId: turn.sessionId,
     rootAgentId: turn.agentId,
     title: null,

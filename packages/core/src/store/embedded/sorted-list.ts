@@ -5,7 +5,7 @@ export class SortedList<Item> {
 
   constructor(compare: (left: Item, right: Item) => number, items: readonly Item[] = []) {
     this.#compare = compare
-    this.#items = [...items].sort(compare)
+    this.#items = items.length === 0 ? [] : [...items].sort(compare)
   }
 
   get length(): number {

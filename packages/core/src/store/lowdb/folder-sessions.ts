@@ -21,7 +21,7 @@ export function createFolderSessions(ground: FolderGround, turns: TurnQueue): Se
       return ground.write((batch) => {
         const [current] = batch.lookup.headers([sessionId])
         const next = change(current)
-        checkHeader(sessionId, next)
+        checkHeader(sessionId, next, current)
         if (next === undefined || next === current) return current
         batch.setHeader(next)
         return next

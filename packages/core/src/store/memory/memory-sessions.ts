@@ -17,7 +17,7 @@ export function createMemorySessions(check: () => void, turns: TurnQueue): Sessi
       check()
       const current = headers.get(checkId(sessionId, 'A session id'))
       const next = change(current)
-      checkHeader(sessionId, next)
+      checkHeader(sessionId, next, current)
       if (next === undefined || next === current) return current
       headers.set(next)
       return next
