@@ -15,7 +15,10 @@ export interface Page<Item> {
   readonly next: string | null
 }
 
-/** How a list is paged. `limit` is at most 1 000; default 100. */
+/**
+ * How a list is paged. `limit` is at most 1 000 (`LIMIT_EXCEEDED`); default 100. A limit or place that is none is refused with
+ * `INVALID_CONFIG`, `reason` `store.page`.
+ */
 export interface PageRequest {
   readonly limit?: number
   readonly after?: string
@@ -92,7 +95,10 @@ export interface AppendLog {
   streams(call?: StoreCall): Promise<readonly string[]>
 }
 
-/** Versions of agents or prompt profiles. */
+/**
+ * Versions of agents or prompt profiles. At most one version of an agent is active when a write, or the transaction that it
+ * belongs to, ends (A-5): a second one is refused with `DUPLICATE_NAME`. Prompt profiles may have several (P-3).
+ */
 export interface DefinitionRepository {
   /** Refuses a second record of the same id, or of the same code and version, with `DUPLICATE_NAME`. */
   insert(record: DefinitionRecord): Promise<void>
@@ -103,7 +109,7 @@ export interface DefinitionRepository {
   versions(code: string): Promise<readonly DefinitionRecord[]>
   /** All records, by code and version. */
   list(page?: PageRequest & { readonly status?: DefinitionRecord['status'] }): Promise<Page<DefinitionRecord>>
-  /** True where there was one. */
+  /** True where there was one. An agent to which an execution refers is refused with `HAS_HISTORY` (A-21). */
   delete(id: string): Promise<boolean>
 }
 
@@ -222,7 +228,11 @@ export interface Store {
   /** Documents of a namespace; different namespaces never meet. */
   documents(namespace: string): Documents
   log(namespace: string): AppendLog
-  /** Groups writes of definitions and documents: all of them at its return, none on a throw. Not nestable. */
+  /**
+   * Groups writes of definitions and documents: all of them at its return, none on a throw. What it has read or written
+   * others cannot change before it ends; they wait. A transaction inside `fn`, or a write beside it that would wait for the
+   * transaction itself, is refused with `INVALID_CONFIG`, `reason` `store.transaction`.
+   */
   transaction<Result>(fn: (transaction: StoreTransaction) => Promise<Result>): Promise<Result>
   /** Runs left behind by processes that are gone: status `running` with a dead owner. Called once at start. */
   orphans(): Promise<readonly ExecutionRecord[]>

@@ -75,7 +75,7 @@ const faults: readonly (readonly [title: string, openStore: () => Store])[] = [
   ],
   [
     'overwrites an error of the same reference',
-    broken((store) => {
+    broken(() => {
       const errors = new Map()
       return {
         toolErrors: {
@@ -128,15 +128,7 @@ function keepingDocuments(): Partial<Documents> {
 
 describe('storeRows', () => {
   it.each(faults)('T-15: finds a store that %s', async (_title, openStore) => {
-    const failed: string[] = []
-    for (const row of storeRows(openStore)) {
-      try {
-        await row.run()
-      } catch {
-        failed.push(row.title)
-      }
-    }
-    expect(failed).not.toEqual([])
+    expect(await firstFailure(openStore)).toBeDefined()
   })
 
   it('shows the rows that it cannot check without a restart', () => {
@@ -145,3 +137,14 @@ describe('storeRows', () => {
     expect(skipped.length).toBeGreaterThan(0)
   })
 })
+
+async function firstFailure(openStore: () => Store): Promise<string | undefined> {
+  for (const row of storeRows(openStore)) {
+    try {
+      await row.run()
+    } catch {
+      return row.title
+    }
+  }
+  return undefined
+}

@@ -11,6 +11,9 @@ import { SegmentWriter } from './segment-writer.js'
 import type { StoreFiles } from './store-files.js'
 import type { StorePaths } from './store-paths.js'
 
+/** Bytes of rows after which a checkpoint lets others have their turn. */
+const REST_BYTES = 262_144
+
 /** What a checkpoint has put into the files; it counts when the catalogue says so. */
 export interface Checkpointed {
   /** What the catalogue has to say about it. */
@@ -53,6 +56,7 @@ class CheckpointWork {
   readonly #paths: StorePaths
   readonly #state: FolderState
   readonly #segmentBytes: number
+  #restAt = 0
   readonly #made = new Set<string>()
   readonly #touched = new Set<string>()
 
@@ -68,7 +72,13 @@ class CheckpointWork {
     const state = this.#state
     const segment = new SegmentWriter(state.segments, this.#segmentBytes)
     const before = segment.end
+    const rest = async () => {
+      this.#restAt = segment.end + REST_BYTES
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await rest()
     for (const [sessionId, { header, rows }] of layer.sessions) {
+      if (segment.end > this.#restAt) await rest()
       if (rows.length > 0) this.#list(segment, state.messageChunks, { tag: 'm', id: sessionId, items: rows })
       if (header === undefined) continue
       const place = segment.add({ h: header as unknown as JsonObject })
@@ -79,6 +89,7 @@ class CheckpointWork {
       })
     }
     for (const [id, record] of layer.executions) {
+      if (segment.end > this.#restAt) await rest()
       const place = segment.add({ x: record as unknown as JsonObject })
       this.entries.push(executionEntry(state, id, place))
       this.publications.push(() => {
@@ -91,8 +102,12 @@ class CheckpointWork {
       this.entries.push(errorEntry(reference, place))
       this.publications.push(() => void state.errorPlaces.set(reference, place))
     }
-    for (const [id, items] of layer.receipts) this.#list(segment, state.receiptChunks, { tag: 'r', id, items })
+    for (const [id, items] of layer.receipts) {
+      if (segment.end > this.#restAt) await rest()
+      this.#list(segment, state.receiptChunks, { tag: 'r', id, items })
+    }
     for (const [id, items] of layer.logs) {
+      if (segment.end > this.#restAt) await rest()
       this.#list(segment, state.logChunks, { tag: 'l', id, items })
       this.publications.push(() => state.tailCache.delete(id))
     }
