@@ -1,11 +1,11 @@
 import { ProviderError } from '../errors/provider-error.js'
-import type { SluiceError } from '../errors/sluice-error.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import { addUsage, USAGE_NOT_REPORTED } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { ModelReply } from '../providers/model-provider.js'
 import type { CallScope } from './call-scope.js'
 import { closeEffect } from './effect.js'
+import { emit } from './emit.js'
 import type { Effect, Ending } from './effect.js'
 import type { ModelFacts } from './effect-contexts.js'
 import type { Settled, WatchResult } from './open-effect.js'
@@ -36,16 +36,15 @@ export async function tellStop(
   await call.tree.tellGateStop(stop, receipt, ids)
 }
 
+/** Tells a stream that the deltas of a reply are not to be shown: a gate stopped or refused it. */
+export function tellRetracted(call: CallScope, stop: GateStop): void {
+  void emit(call, 'retracted', { code: stop.error?.code ?? 'RUN_ABORTED', plugin: stop.by.plugin })
+}
+
 /** `whileInFlight` stopped the run while the reply still arrived. */
-export async function closeWatched(
-  call: CallScope,
-  effect: Effect,
-  facts: ModelFacts,
-  stop: GateStop,
-  reply: ModelReply | undefined,
-): Promise<SluiceError> {
+async function closeWatched(call: CallScope, effect: Effect, facts: ModelFacts, stop: GateStop): Promise<void> {
   const error = call.tree.endByGate(stop)
-  const { receipt, told } = closeModel(call, effect, facts, { outcome: 'stopped', sent: 'yes', error }, reply)
+  const { receipt, told } = closeModel(call, effect, facts, { outcome: 'stopped', sent: 'yes', error }, undefined)
   await told
   const ids = {
     effectId: effect.facts.effectId,
@@ -55,7 +54,6 @@ export async function closeWatched(
     sessionId: effect.facts.sessionId,
   }
   await call.tree.tellGateStop(stop, receipt, ids)
-  return error
 }
 
 /** A request that failed, was aborted or abandoned: what it may have cost is counted, never as zero. */
@@ -73,7 +71,7 @@ export async function closeFailed(
   const usage = provider?.delivered?.usage ?? seen
   if (sent !== 'no') countUsage(call, usage ?? USAGE_NOT_REPORTED)
   if (watch.stop !== undefined) {
-    await closeWatched(call, effect, facts, watch.stop, undefined)
+    await closeWatched(call, effect, facts, watch.stop)
     return
   }
   const outcome = settled?.kind === 'abandoned' ? 'unknown' : call.run.stops.stopped ? 'aborted' : 'error'

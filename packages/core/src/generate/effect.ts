@@ -106,14 +106,14 @@ export function askPoint(
   if (call.gatePoints !== undefined && call.gatePoints.includes(point)) throw reentered(point)
   const state = new AskingState()
   const context = make(state)
-  const outer = currentFrame()
   const frame: Frame = {
     runtimeKey: call.parts.runtimeKey,
-    outer,
+    outer: currentFrame(),
     tree: call.tree,
     caller: call.tree.options.caller,
-    run: effect.kind === 'execution' ? undefined : outer?.run,
-    requestId: outer?.requestId,
+    // before the record exists there is no execution context (H-17)
+    run: effect.kind === 'execution' ? undefined : call.run.facts,
+    requestId: call.requestId ?? undefined,
     gate: { point, effectId: effect.facts.effectId },
     scope: nestScope(call, effect, point),
   }

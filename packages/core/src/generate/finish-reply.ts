@@ -6,7 +6,7 @@ import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import { frozenJson } from '../internal/frozen-json.js'
 import { isThenable } from '../internal/json.js'
-import type { JsonObject, JsonValue } from '../internal/json.js'
+import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
 import { unionLabels } from '../messages/label.js'
 import type { AssistantPart, ToolCallPart } from '../messages/message.js'
 import type { CallPlan } from './call-plan.js'
@@ -14,7 +14,7 @@ import type { CallScope } from './call-scope.js'
 import { askPoint, Effect, settleGates } from './effect.js'
 import { ReplyGateContext } from './effect-contexts.js'
 import { emit, listening } from './emit.js'
-import { closeModel } from './close-model.js'
+import { closeModel, tellRetracted } from './close-model.js'
 import type { OpenReply } from './model-call.js'
 import { readOutput } from './structured-output.js'
 
@@ -47,6 +47,8 @@ export async function finishReply(
   open: OpenReply,
   parts: readonly AssistantPart[],
 ): Promise<FinishedReply> {
+  if (open.effect === undefined) call.run.check()
+  else if (call.run.stops.stopped) await notPassed(call, open, open.effect, open.stop ?? STOPPED_MEANWHILE)
   const calls = callsOf(parts)
   const text = textOf(parts)
   let output: JsonValue | undefined
@@ -92,26 +94,14 @@ async function inspect(call: CallScope, open: OpenReply, finished: FinishedReply
   const effect = open.effect ?? again(call, open)
   let stop: GateStop | undefined
   if (taps.length > 0) {
-    const { reply, target } = open
-    const asked = settleGates(call, effect, (gates) =>
-      askPoint(
-        call,
-        effect,
-        'inspectReply',
-        taps,
-        gates,
-        (state) =>
-          new ReplyGateContext(effect.facts, state, {
-            provider: target.provider.id,
-            model: target.model,
-            text: finished.text,
-            output: deepFreeze(finished.output),
-            finishReason: reply.finishReason,
-            toolCalls: Object.freeze(finished.calls.map((part) => part.toolName)),
-          }),
-      ),
-    )
-    stop = isThenable(asked) ? await asked : asked
+    try {
+      const asked = askReply(call, open, effect, finished)
+      stop = isThenable(asked) ? await asked : asked
+    } catch (error) {
+      // reached from a gate of the same point: the call ends with it, and whoever was asked is told
+      await closeModel(call, effect, open.facts, { outcome: 'error', sent: 'yes', error }, open.reply).told
+      throw error
+    }
   }
   if (stop === undefined) {
     if (taps.length > 0) {
@@ -125,7 +115,40 @@ async function inspect(call: CallScope, open: OpenReply, finished: FinishedReply
     call.run.check()
     return undefined
   }
-  return notPassed(call, open, effect, stop, name)
+  return notPassed(call, open, effect, stop)
+}
+
+/** The run was stopped from outside while the reply arrived. */
+const STOPPED_MEANWHILE: GateStop = Object.freeze({
+  answer: 'aborted',
+  error: undefined,
+  by: Object.freeze({ plugin: 'sluice', point: 'whileInFlight' }),
+})
+
+function askReply(
+  call: CallScope,
+  { reply, target }: OpenReply,
+  effect: Effect,
+  finished: FinishedReply,
+): MaybePromise<GateStop | undefined> {
+  const asked = {
+    provider: target.provider.id,
+    model: target.model,
+    text: finished.text,
+    output: deepFreeze(finished.output),
+    finishReason: reply.finishReason,
+    toolCalls: Object.freeze(finished.calls.map((part) => part.toolName)),
+  }
+  return settleGates(call, effect, (gates) =>
+    askPoint(
+      call,
+      effect,
+      'inspectReply',
+      call.hookSet.gates.inspectReply,
+      gates,
+      (state) => new ReplyGateContext(effect.facts, state, asked),
+    ),
+  )
 }
 
 async function notPassed(
@@ -133,7 +156,6 @@ async function notPassed(
   open: OpenReply,
   effect: Effect,
   stop: GateStop,
-  name: string,
 ): Promise<FinishedReply['refused']> {
   const ids = {
     effectId: effect.facts.effectId,
@@ -142,7 +164,7 @@ async function notPassed(
     agentCode: effect.facts.agentCode,
     sessionId: effect.facts.sessionId,
   }
-  if (open.delivered) void emit(call, 'retracted', { code: stop.error?.code ?? 'RUN_ABORTED', plugin: stop.by.plugin })
+  if (open.delivered) tellRetracted(call, stop)
   if (stop.answer === 'refused') {
     const { receipt, told } = closeModel(
       call,
@@ -153,7 +175,7 @@ async function notPassed(
     )
     await told
     await call.tree.tellGateStop(stop, receipt, ids)
-    await call.steps.begin(name, { code: stop.error.code, text: stop.error.text })
+    await call.steps.begin(`m${call.requests}.reply`, { code: stop.error.code, text: stop.error.text })
     return { code: stop.error.code, text: stop.error.text, by: stop.by, receipt }
   }
   const error: SluiceError = call.tree.endByGate(stop)

@@ -107,7 +107,7 @@ async function finishOrKeep(call: CallScope, plan: CallPlan, open: OpenReply): P
   try {
     return await finishReply(call, plan, open, parts)
   } catch (error) {
-    if (call.hookSet.gates.inspectReply.length > 0) withhold(call, open, parts)
+    if (open.stop !== undefined || call.hookSet.gates.inspectReply.length > 0) withhold(call, open, parts)
     else addUnrun(call, open, parts)
     throw error
   }

@@ -3,7 +3,7 @@ import { runOnce } from '../tools/once.js'
 import type { OnceKeys, ToolContext, ToolDefinition, ToolResources } from '../tools/tool-definition.js'
 import type { CallScope } from './call-scope.js'
 import type { Effect } from './effect.js'
-import { OpenSignal } from './open-effect.js'
+import { LazySignal } from '../internal/lazy-signal.js'
 import type { RoundCall } from './round-call.js'
 
 /** What a handler is given beside its arguments. */
@@ -20,9 +20,9 @@ class HandlerContext implements ToolContext {
   readonly sessionId: string | null
   readonly labels: ToolContext['labels']
   readonly logger: ToolContext['logger']
-  readonly #open: OpenSignal
+  readonly #open: LazySignal
 
-  constructor(call: CallScope, entry: RoundCall, effect: Effect, open: OpenSignal) {
+  constructor(call: CallScope, entry: RoundCall, effect: Effect, open: LazySignal) {
     const { facts } = effect
     this.runContext = call.run.facts.runContext
     this.idempotencyKey = facts.effectId
@@ -47,6 +47,11 @@ class HandlerContext implements ToolContext {
   once<Result extends JsonValue>(keys: OnceKeys, fn: () => MaybePromise<Result>): Promise<Result> {
     return runOnce(keys, this.idempotencyKey, fn)
   }
+
+  static {
+    // what a handler is handed leads to the prototype, which all tools share
+    Object.freeze(this.prototype)
+  }
 }
 
 const EMPTY: ToolResources = Object.freeze({})
@@ -56,7 +61,7 @@ export function handlerContext(
   call: CallScope,
   entry: RoundCall,
   effect: Effect,
-  open = new OpenSignal(),
+  open = new LazySignal(),
 ): ToolContext {
   return new HandlerContext(call, entry, effect, open)
 }

@@ -9,7 +9,7 @@ import { buildRequest, inputTokensAtMost } from './build-request.js'
 import type { Landing } from './build-request.js'
 import type { CallPlan, ModelTarget } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
-import { closeFailed, closeModel, closeWatched, countUsage, tellStop } from './close-model.js'
+import { closeFailed, closeModel, countUsage, tellRetracted, tellStop } from './close-model.js'
 import { askPoint, Effect, settleGates } from './effect.js'
 import { ModelGateContext } from './effect-contexts.js'
 import type { ModelFacts } from './effect-contexts.js'
@@ -28,6 +28,8 @@ export interface OpenReply {
   readonly facts: ModelFacts
   /** Deltas were delivered while it arrived. */
   readonly delivered: boolean
+  /** Set where `whileInFlight` stopped the run while it arrived. */
+  readonly stop: GateStop | undefined
 }
 
 /** What a request to the model came to. */
@@ -143,9 +145,9 @@ async function attemptModel(
       return valueOf(call, settled.is, target)
     })
     countUsage(call, reply.usage)
-    if (watch.stop !== undefined) throw await closeWatched(call, effect, facts, watch.stop, reply)
-    return { kind: 'reply', reply, target, effect, facts, delivered: attempting.delivered }
+    return { kind: 'reply', reply, target, effect, facts, delivered: attempting.delivered, stop: watch.stop }
   } catch (error) {
+    if (watch.stop !== undefined && attempting.delivered) tellRetracted(call, watch.stop)
     if (!effect.closed) await closeFailed(call, effect, facts, settled.is, watch, error, attempting.usage)
     throw call.run.stops.stopped ? (tree.stop?.error ?? call.run.stops.reason) : error
   }
@@ -158,7 +160,7 @@ async function replayed(call: CallScope, target: ModelTarget, facts: ModelFacts,
       throw new SluiceError('JOURNAL_MISMATCH', `The journal holds no reply for ${call.pathOf(name)}.`)
     })
     call.usage = addUsage(call.usage, reply.usage)
-    return { kind: 'reply', reply, target, effect: undefined, facts, delivered: false }
+    return { kind: 'reply', reply, target, effect: undefined, facts, delivered: false, stop: undefined }
   } catch (error) {
     if (ProviderError.isInstance(error) && error.sent !== 'no')
       call.usage = addUsage(call.usage, error.delivered?.usage ?? USAGE_NOT_REPORTED)

@@ -4,32 +4,11 @@ import type { Timer } from '../internal/clock.js'
 import type { Deadline } from '../internal/deadlines.js'
 import { isThenable } from '../internal/json.js'
 import type { MaybePromise } from '../internal/json.js'
+import { LazySignal } from '../internal/lazy-signal.js'
 import type { CallScope } from './call-scope.js'
 import { askPoint } from './effect.js'
 import type { Effect } from './effect.js'
 import { InFlightGateContext } from './effect-contexts.js'
-
-/** The signal of one open effect: made when first read, fired by the stop of the run, a timeout or `whileInFlight`. */
-export class OpenSignal {
-  #controller: AbortController | undefined
-  #aborted = false
-  #reason: unknown
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#aborted) this.#controller.abort(this.#reason)
-    }
-    return this.#controller.signal
-  }
-
-  abort(reason: unknown): void {
-    if (this.#aborted) return
-    this.#aborted = true
-    this.#reason = reason
-    this.#controller?.abort(reason)
-  }
-}
 
 /**
  * How an open effect came to its end. `abandoned`: it was told to stop and did not within the grace. `not_started`: the run
@@ -64,10 +43,10 @@ export function runOpen<Value>(
   effect: Effect,
   options: OpenOptions,
   watch: WatchResult,
-  start: (open: OpenSignal) => MaybePromise<Value>,
+  start: (open: LazySignal) => MaybePromise<Value>,
 ): MaybePromise<Settled<Value>> {
   if (call.run.stops.stopped) return { kind: 'not_started' }
-  const open = new OpenSignal()
+  const open = new LazySignal()
   effect.begunAt = call.clock.monotonic()
   let returned: MaybePromise<Value>
   try {
@@ -84,7 +63,7 @@ class OpenWait<Value> {
   readonly #effect: Effect
   readonly #options: OpenOptions
   readonly #watch: WatchResult
-  readonly #open: OpenSignal
+  readonly #open: LazySignal
   #resolve!: (settled: Settled<Value>) => void
   #done = false
   #grace: Deadline | undefined
@@ -100,7 +79,7 @@ class OpenWait<Value> {
     )
   }
 
-  constructor(call: CallScope, effect: Effect, options: OpenOptions, watch: WatchResult, open: OpenSignal) {
+  constructor(call: CallScope, effect: Effect, options: OpenOptions, watch: WatchResult, open: LazySignal) {
     this.#call = call
     this.#effect = effect
     this.#options = options

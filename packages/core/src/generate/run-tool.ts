@@ -114,15 +114,14 @@ function settle(
       },
     )
   }
-  const outer = currentFrame()
   const scope: NestScope = { run: call.run, path, next: 0, gatePoints: call.gatePoints, labels: () => call.labels }
   const frame: Frame = {
     runtimeKey: call.parts.runtimeKey,
-    outer,
+    outer: currentFrame(),
     tree: call.tree,
     caller: call.tree.options.caller,
-    run: outer?.run,
-    requestId: outer?.requestId,
+    run: call.run.facts,
+    requestId: call.requestId ?? undefined,
     gate: undefined,
     scope,
   }

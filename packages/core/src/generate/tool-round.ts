@@ -81,7 +81,10 @@ async function stopRound(call: CallScope, calls: readonly RoundCall[], entry: Ro
   const stop = entry.stop as GateStop
   const effect = entry.effect as Effect
   const error = call.tree.endByGate(stop)
-  entry.result = { status: 'vetoed', text: RESULT_TEXT.vetoed }
+  entry.result =
+    stop.answer === 'aborted'
+      ? { status: 'not_run', text: RESULT_TEXT.notRun }
+      : { status: 'vetoed', text: RESULT_TEXT.vetoed }
   // a neighbour that ran beside it may have stopped the round first, and closed it with the rest
   if (!effect.closed) {
     const outcome = stop.answer === 'aborted' ? 'aborted' : 'stopped'

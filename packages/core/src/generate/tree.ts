@@ -1,4 +1,5 @@
-import { currentFrame, runInFrame } from '../context/frame.js'
+import { AsyncResource } from 'node:async_hooks'
+import { runInFrame } from '../context/frame.js'
 import type { Frame, TreeState } from '../context/frame.js'
 import { HookFailedError, Veto } from '../errors/answers.js'
 import { SluiceError } from '../errors/sluice-error.js'
@@ -19,6 +20,9 @@ import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { EnvironmentFields, FailureKind, PendingRecord } from '../store/records.js'
 import type { Limits } from './settings.js'
+import { runOver } from './run-over.js'
+import { fieldsOfStop, tellStop } from './tell-stop.js'
+import type { StoppedIds, StopFields } from './tell-stop.js'
 import { ReceiptTally } from './receipt-tally.js'
 import type { TallySnapshot } from './receipt-tally.js'
 import type { RuntimeParts } from './runtime-parts.js'
@@ -105,12 +109,16 @@ export class Tree implements TreeState {
   usage: Usage = USAGE_NONE
   seq = 0
   readonly #attempts = new Map<string, number>()
+  /** Calls made inside the tree, by handlers and gates, that have not ended. */
+  readonly #calls = new Set<Promise<unknown>>()
   readonly #startedAt: number
   #elapsedBefore = 0
   #modelCalls = 0
   #toolCalls = 0
   #waitedMs = 0
   #deadline: Deadline | undefined
+  /** The place that started the tree: observers of a stop that comes from elsewhere are called there. */
+  readonly #place: AsyncResource | undefined
 
   constructor(parts: RuntimeParts, options: TreeOptions) {
     this.parts = parts
@@ -125,15 +133,15 @@ export class Tree implements TreeState {
       observerTimeoutMs: parts.timeouts.observerTimeoutMs,
       misses: new Map(),
     }
+    if (options.hookSet.observers.onStop.length > 0)
+      this.#place = new AsyncResource('SluiceRun', { requireManualDestroy: true })
     this.#armDuration()
     options.around?.stops.listen(this.#onOuterStop)
     options.sink?.attach?.(this)
   }
 
-  readonly #onOuterStop = (): void => {
-    const stop = this.options.around?.stop
-    if (stop !== undefined) this.end(stop, true)
-  }
+  readonly #onOuterStop = (reason: unknown): void =>
+    this.end(this.options.around?.stop ?? { error: reason as SluiceError, kind: 'aborted', status: 'aborted' }, true)
 
   get hookSet(): HookSet {
     return this.options.hookSet
@@ -149,28 +157,13 @@ export class Tree implements TreeState {
     this.stop = stop
     this.stops.stop(stop.error)
     this.options.around?.end(stop, true)
-    if (!told) {
-      const answer =
-        stop.status === 'aborted'
-          ? 'aborted'
-          : stop.status === 'timeout'
-            ? 'timeout'
-            : stop.kind === 'limit'
-              ? 'limit'
-              : 'vetoed'
-      void this.#tellStop(
-        {
-          point: 'run',
-          plugin: null,
-          answer,
-          code: stop.error.code,
-          reason: stop.error.message,
-          details: stop.error.details ?? null,
-        },
-        null,
-        null,
-      )
-    }
+    if (!told) void tellStop(this, fieldsOfStop(stop), null, null)
+  }
+
+  /** Runs `fn` where the tree was started, in the frame of its root. */
+  inPlace<Result>(fn: () => Result): Result {
+    const inFrame = (): Result => runInFrame(this.frame, fn)
+    return this.#place === undefined ? inFrame() : this.#place.runInAsyncScope(inFrame)
   }
 
   /** Throws the error of the stop, where the tree was stopped. Checked at every chokepoint and after every handler. */
@@ -257,22 +250,13 @@ export class Tree implements TreeState {
   }
 
   /** Tells the observers of `onStop` of an answer that stopped something, with its receipt where there is one. */
-  tellGateStop(
-    stop: GateStop,
-    receipt: Receipt | null,
-    ids: {
-      effectId: string | null
-      attempt: number | null
-      executionId: string | null
-      agentCode: string | null
-      sessionId: string | null
-    },
-  ): Promise<void> | undefined {
+  tellGateStop(stop: GateStop, receipt: Receipt | null, ids: StoppedIds): Promise<void> | undefined {
     // an asking that ended by the stop of the tree is no stop of its own: that one was told when it happened
     if (stop.answer === 'aborted') return undefined
     if (this.stop !== undefined && receipt !== null) this.tally.keepStop(receipt)
     const answer = stop.answer === 'waited' || stop.answer === 'landed' ? 'vetoed' : stop.answer
-    return this.#tellStop(
+    return tellStop(
+      this,
       {
         point: stop.by.point,
         plugin: stop.by.plugin,
@@ -286,45 +270,23 @@ export class Tree implements TreeState {
     )
   }
 
-  #tellStop(
-    fields: Pick<OnStopContext, 'point' | 'plugin' | 'answer' | 'code' | 'reason' | 'details'>,
-    receipt: Receipt | null,
-    ids: {
-      effectId: string | null
-      attempt: number | null
-      executionId: string | null
-      agentCode: string | null
-      sessionId: string | null
-    } | null,
-  ): Promise<void> | undefined {
-    const taps = this.hookSet.observers.onStop
-    if (taps.length === 0) return undefined
-    const inside = this.#frameInside()
-    const run = (inside ?? this.frame)?.run
-    const context: OnStopContext = deepFreeze({
-      ...fields,
-      details: fields.details === null ? null : structuredClone(fields.details),
-      effectId: ids?.effectId ?? null,
-      attempt: ids?.attempt ?? null,
-      executionId: ids?.executionId ?? (this.stateOpen ? (run?.executionId ?? null) : null),
-      rootExecutionId: this.rootExecutionId,
-      agentCode: ids?.agentCode ?? run?.agentCode ?? null,
-      createdBy: this.options.createdBy,
-      sessionId: ids?.sessionId ?? run?.sessionId ?? null,
-      tenant: this.options.tenant,
-      receipt,
-    })
-    const tell = (): Promise<void> | undefined => observe(this.observing, taps, context, true)
-    const promise = inside === undefined ? runInFrame(this.frame, tell) : tell()
-    if (promise !== undefined) this.background.push(promise)
-    return promise
+  /** Notes a call that was made inside the tree: its end waits for it. */
+  track<Value>(call: Promise<Value>): Promise<Value> {
+    const ended = (): void => void this.#calls.delete(call)
+    this.#calls.add(call)
+    call.then(ended, ended)
+    return call
   }
 
-  /** The innermost frame of this tree around the code that is running: none in a timer of another run, or in its handler. */
-  #frameInside(): Frame | undefined {
-    let frame = currentFrame()
-    while (frame !== undefined && frame.tree !== this) frame = frame.outer
-    return frame
+  /**
+   * The run has come to its end: no stop that comes now is one of it, and calls made inside it that nobody awaited are ended,
+   * so that what they did stands in its record and nothing of it follows.
+   */
+  async windUp(): Promise<void> {
+    this.over = true
+    if (this.#calls.size === 0) return
+    this.stops.stop(runOver(this.rootExecutionId))
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls)
   }
 
   /** Waits for what runs on the side. */

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Clock } from '../internal/clock.js'
 import type { Deadline, Deadlines } from '../internal/deadlines.js'
 import { isThenable } from '../internal/json.js'
@@ -153,9 +154,11 @@ class RunningAsking {
       if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
       return
     }
-    this.#deadline = deadlines.add(tap.timeoutMs, this.#before, () => {
+    const late = (): void => {
       if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
-    })
+    }
+    // a deadline is shared by many runs; behind a shadowed tap, the next ones are called in our own place
+    this.#deadline = deadlines.add(tap.timeoutMs, this.#before, tap.shadow ? AsyncResource.bind(late) : late)
     this.#hear(returned, turn, tap)
   }
 
@@ -203,7 +206,7 @@ class RunningAsking {
     this.#gates.push(row(this.#point, tap, stop.answer, ms, stop))
     for (let behind = this.#index + 1; behind < this.#taps.length; behind++)
       this.#gates.push(row(this.#point, this.#taps[behind] as CompiledTap, 'not_asked', 0))
-    this.#state.end(stop.answer === 'aborted' ? this.#control.stops.reason : stop.error)
+    this.#state.abort(stop.answer === 'aborted' ? this.#control.stops.reason : stop.error)
     return stop
   }
 

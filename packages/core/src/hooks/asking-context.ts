@@ -1,27 +1,10 @@
 import type { Label } from '../messages/label.js'
+import { LazySignal } from '../internal/lazy-signal.js'
 import type { GateReceipt } from './receipt.js'
 
 /** What an asking keeps behind its context: the signal is made when first read, the answers are shown to stage `record` only. */
-export class AskingState {
-  controller: AbortController | undefined
-  ended = false
+export class AskingState extends LazySignal {
   answers: readonly GateReceipt[] | undefined
-  reason: unknown
-
-  /** Fires the signal, now or when it is first read. */
-  end(reason: unknown): void {
-    this.ended = true
-    this.reason = reason
-    this.controller?.abort(reason)
-  }
-
-  signal(): AbortSignal {
-    if (this.controller === undefined) {
-      this.controller = new AbortController()
-      if (this.ended) this.controller.abort(this.reason)
-    }
-    return this.controller.signal
-  }
 }
 
 /** Facts about an effect that every context repeats. */
@@ -82,7 +65,7 @@ export class AskingContext {
   }
 
   get signal(): AbortSignal {
-    return this.#state.signal()
+    return this.#state.signal
   }
 
   get answers(): readonly GateReceipt[] | undefined {

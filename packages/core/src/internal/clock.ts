@@ -47,11 +47,11 @@ class SystemTimer implements Timer {
 }
 
 /** The clock of the machine. */
-export const systemClock: Clock = {
+export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimeout: (fire, ms) => new SystemTimer(fire, ms),
-}
+  setTimeout: (fire: () => void, ms: number) => new SystemTimer(fire, ms),
+})
 
 /** A promise that is kept after `ms` milliseconds of `clock`, or at once when `signal` fires (it never rejects). */
 export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

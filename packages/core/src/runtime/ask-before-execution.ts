@@ -4,6 +4,7 @@ import { askPoint, Effect, receiptOf, settleGates } from '../generate/effect.js'
 import { ExecutionGateContext } from '../generate/effect-contexts.js'
 import { beginRecord } from '../generate/model-call.js'
 import type { RunScope } from '../generate/run-scope.js'
+import type { GateStop } from '../hooks/answer-kind.js'
 import type { Asking, Receipt } from '../hooks/receipt.js'
 import type { JsonValue } from '../internal/json.js'
 import { noteStore } from './finish-run.js'
@@ -44,9 +45,10 @@ export async function askBeforeExecution(run: RunScope, steps: Steps): Promise<E
   const asked = settleGates(call, effect, (gates) =>
     askPoint(call, effect, 'beforeExecution', taps, gates, (state) => new ExecutionGateContext(effect.facts, state)),
   )
-  const stop = await asked
+  const stop = (await asked) ?? (tree.stop === undefined ? undefined : STOPPED_MEANWHILE)
   if (stop !== undefined) {
     const error = tree.endByGate(stop)
+    await tree.windUp()
     const receipt = receiptOf(
       effect,
       { outcome: stop.answer === 'aborted' ? 'aborted' : 'stopped', sent: 'no' },
@@ -63,7 +65,6 @@ export async function askBeforeExecution(run: RunScope, steps: Steps): Promise<E
     await writeReceipts(tree)?.catch((failure: unknown) => noteStore(tree, null, failure))
     throw error
   }
-  tree.check()
   tree.noteAttempt(effectId, attempt)
   if (!resumed) {
     const begun = steps.begin('execution', beginRecord(call, effect))
@@ -72,6 +73,13 @@ export async function askBeforeExecution(run: RunScope, steps: Steps): Promise<E
   effect.begunAt = call.clock.monotonic()
   return effect
 }
+
+/** All gates had passed, and the run was stopped from outside before it began. */
+const STOPPED_MEANWHILE: GateStop = Object.freeze({
+  answer: 'aborted',
+  error: undefined,
+  by: Object.freeze({ plugin: 'sluice', point: 'beforeExecution' }),
+})
 
 /** The receipt of a run's own gates, closed at its end. */
 export function closeExecution(run: RunScope, effect: Effect, outcome: Receipt['outcome']): Receipt {

@@ -38,10 +38,11 @@ export async function execute(
   sink: (() => EventSink) | undefined,
 ): Promise<Run> {
   const nest = currentNest(face.core.parts.runtimeKey)
-  // an agent run that a plain call starts is top-level for hooks, session and records (O-20)
-  if (nest !== undefined && nest.scope.run.facts.executionId !== null)
-    return executeNested(face, options, nest, sink?.())
-  return executeTop(face, options, sink, nest)
+  if (nest === undefined) return executeTop(face, options, sink, nest)
+  // an agent run that a plain call starts is top-level for hooks, session and records (O-20); so is one that is started
+  // before there is a record of the run around it: it comes back to the gate that started it
+  const apart = nest.scope.run.facts.executionId === null || nest.scope.gatePoints?.includes('beforeExecution') === true
+  return nest.tree.track(apart ? executeTop(face, options, sink, nest) : executeNested(face, options, nest, sink?.()))
 }
 
 /** A top-level run that a plain call outside any run starts: its bounds, stops, caller and run context go on (O-20). */

@@ -1,7 +1,7 @@
 import { frameOf } from '../context/frame.js'
 import type { Frame } from '../context/frame.js'
-import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
+import { runOver } from '../generate/run-over.js'
 import type { Tree } from '../generate/tree.js'
 
 /** Where a call that is made now belongs: below a run of this runtime that is executing, or nowhere. */
@@ -16,11 +16,6 @@ export function currentNest(runtimeKey: object): Nest | undefined {
   const frame = frameOf(runtimeKey)
   if (frame === undefined) return undefined
   const tree = frame.tree as Tree
-  if (tree.over) {
-    throw new SluiceError('RUN_OVER', `A call was made inside run ${tree.rootExecutionId}, which has ended.`, {
-      hint: 'Await it before the handler returns, or start it with runtime.detached(() => ...).',
-      details: { rootExecutionId: tree.rootExecutionId },
-    })
-  }
+  if (tree.over) throw runOver(tree.rootExecutionId)
   return { frame, scope: frame.scope as NestScope, tree }
 }

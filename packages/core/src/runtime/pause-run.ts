@@ -28,8 +28,9 @@ export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder
   const { tree, sessionId } = top
   const { store, engine, clock } = tree.parts
   const executionId = tree.rootExecutionId
-  const pending = Object.freeze([...tree.pending])
+  await tree.windUp()
   await tree.settle()
+  const pending = Object.freeze([...tree.pending])
   const state: PausedState = {
     version: 1,
     journal: engine.snapshot(executionId),

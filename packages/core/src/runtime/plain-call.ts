@@ -51,7 +51,7 @@ export async function plainCall(
     const base = planOptions(face, options, model)
     return nest === undefined
       ? await standalone(face, options, base, prepare, held.set)
-      : await inside(face, options, base, prepare, nest, held.set)
+      : await nest.tree.track(inside(face, options, base, prepare, nest, held.set))
   } finally {
     held.release()
   }
@@ -152,10 +152,12 @@ async function standalone(
       main: true,
     })
     const done = await runInFrame(frame, () => go(face, call, base, prepare, recorder))
+    await tree.windUp()
     tree.check()
     await tree.settle()
     return generated(done, run)
   } catch (error) {
+    await tree.windUp()
     await recorder.rest(undefined).catch((fault: unknown) => noteStore(tree, null, fault))
     await tree.settle()
     throw withPartial(tree.stop?.error ?? (error instanceof FatalCallback ? error.error : error), run)

@@ -174,6 +174,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
   } finally {
     timeout?.()
   }
+  await tree.windUp()
   if (ended.status === 'failed') {
     await recorder.rest(run.call).catch((fault: unknown) => noteStore(tree, executionId, fault))
   }
