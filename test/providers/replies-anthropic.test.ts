@@ -2,7 +2,7 @@ import type { ModelReply } from '@sluice/core'
 import { describe, expect, it } from 'vitest'
 import { replyTo, streamedReplyTo } from './wire/memory.js'
 import { adapterOf } from './wire/sent-body.js'
-import { json } from './wire/wire-reply.js'
+import { json, sse } from './wire/wire-reply.js'
 
 const ANTHROPIC = adapterOf('anthropic-messages')
 
@@ -23,6 +23,21 @@ describe('anthropic-messages', () => {
       const reply = await replyTo(ANTHROPIC, ANTHROPIC.wire.whole({ text: 'x', finish: raw }))
       expect(reply).toMatchObject({ finishReason, rawFinishReason: raw })
     }
+  })
+
+  it('CASE-11: figures that a closing event does not repeat stand as they were at the beginning', async () => {
+    const usage = { input_tokens: 11, cache_read_input_tokens: 5, cache_creation_input_tokens: 0, output_tokens: 1 }
+    const events = [
+      { type: 'message_start', message: { content: [], usage } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { input_tokens: null, output_tokens: 9 } },
+      { type: 'message_stop' },
+    ]
+    expect((await streamedReplyTo(ANTHROPIC, sse(events, true))).usage).toMatchObject({
+      inputTokens: 11,
+      cacheReadTokens: 5,
+      cacheWriteTokens: 0,
+      outputTokens: 9,
+    })
   })
 
   it('a call whose stream is cut off keeps the text of its arguments', async () => {

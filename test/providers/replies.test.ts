@@ -72,6 +72,34 @@ describe('every protocol', () => {
     },
   )
 
+  it.each(EACH)('%s: a stream ends with the very reply that a plain call gives', async (protocol, adapter) => {
+    const reasoning = protocol === 'openai-chat' ? {} : { reasoning: { text: 'I think.', marker: 'S1G' } }
+    const wire = { ...reasoning, text: 'I look.', calls: [{ id: 'c1', name: 'find', args: '{"a":1}' }] }
+    const { requestId, ...plain } = await replyTo(adapter, adapter.wire.whole(wire))
+    expect(requestId).toBeDefined()
+    expect(await streamedReplyTo(adapter, adapter.wire.stream(wire))).toEqual(plain)
+  })
+
+  it.each(EACH)(
+    '%s: CASE-16: ids of a stream are unique, and the same in its deltas and its reply',
+    async (_protocol, adapter) => {
+      const repeated = ['same', 'same', undefined].map((id) => ({
+        ...(id === undefined ? {} : { id }),
+        name: 'f',
+        args: '{"a":1}',
+      }))
+      const parts = await partsTo(adapter, adapter.wire.stream({ calls: repeated }))
+      const last = parts.at(-1)
+      const ids = last?.type === 'reply' ? calls(last.reply).map((call) => call.toolCallId) : []
+      expect(new Set(ids).size).toBe(3)
+      const told = parts.flatMap((part) =>
+        part.type === 'tool_call_delta' && part.toolCallId !== undefined ? [[part.index, part.toolCallId]] : [],
+      )
+      for (const [index, id] of told) expect(id).toBe(ids[index as number])
+      expect(told.length).toBeGreaterThanOrEqual(2)
+    },
+  )
+
   it.each(EACH)(
     '%s: a wrapped answer comes out as the caller asked for it, and is streamed only when it is whole',
     async (_protocol, adapter) => {

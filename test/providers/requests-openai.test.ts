@@ -85,6 +85,15 @@ describe('openai-responses', () => {
     expect(body.input.map((item: any) => item.role)).toEqual(['user', 'user'])
   })
 
+  it('G-52: reasoning whose follower came from elsewhere is not sent: the provider knows the pair by its ids', async () => {
+    const foreign = { type: 'text', text: 'Put in by hand.' }
+    const body = await sentBody(
+      RESPONSES,
+      request({ messages: [user('q'), reasoned({ id: 'rs_1', encrypted_content: 'E' }, foreign), user('on')] }),
+    )
+    expect(body.input.map((item: any) => item.type ?? item.role)).toEqual(['user', 'assistant', 'user'])
+  })
+
   it('texts of one output message become one message again', async () => {
     const part = (words: string) => ({ type: 'text', text: words, providerOptions: { openai: { itemId: 'msg_1' } } })
     const body = await sentBody(

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '@sluice/core'
 import { exchangeFetch } from '@sluice/testkit'
 import nock from 'nock'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anthropic } from '../anthropic/index.js'
 import { openai } from '../openai/index.js'
 import { NetworkFailure, sdkFetch } from './sdk-fetch.js'
@@ -51,6 +51,15 @@ describe('sdkFetch', () => {
       await expect(provider.generate(REQUEST, never())).rejects.toMatchObject({ code: 'PROVIDER_UNREACHABLE' })
     },
   )
+
+  it('looks the global fetch up when it is called', async () => {
+    const wrapped = sdkFetch()
+    for (const text of ['one', 'two']) {
+      vi.stubGlobal('fetch', async () => new Response(text))
+      expect(await (await wrapped('http://x')).text()).toBe(text)
+    }
+    vi.unstubAllGlobals()
+  })
 
   it('lets answers with status 200 pass untouched, and lifts the fields of a flat error', async () => {
     const ok = new Response('{"message":"x"}')
