@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors/sluice-error.js'
+import { journalMismatch } from './journal-mismatch.js'
 import { delay } from '../internal/clock.js'
 import type { Clock } from '../internal/clock.js'
 import type { Ids } from '../internal/ids.js'
@@ -45,7 +45,7 @@ export class PassThroughSteps implements Steps {
   }
 
   async replay<Value>(name: string): Promise<Value> {
-    throw new SluiceError('JOURNAL_MISMATCH', `There is no journal at ${this.path}, so "${name}" cannot be replayed.`)
+    throw journalMismatch(`There is no journal at ${this.path}, so "${name}" cannot be replayed.`)
   }
 
   async waitFor(): Promise<undefined> {

@@ -1,3 +1,4 @@
+import { journalMismatch } from '../engine/journal-mismatch.js'
 import { ProviderError } from '../errors/provider-error.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { GateStop } from '../hooks/answer-kind.js'
@@ -157,7 +158,7 @@ async function attemptModel(
 async function replayed(call: CallScope, target: ModelTarget, facts: ModelFacts, name: string): Promise<OpenReply> {
   try {
     const reply = await call.steps.step<ModelReply>(name, () => {
-      throw new SluiceError('JOURNAL_MISMATCH', `The journal holds no reply for ${call.pathOf(name)}.`)
+      throw journalMismatch(`The journal holds no reply for ${call.pathOf(name)}.`)
     })
     call.usage = addUsage(call.usage, reply.usage)
     return { kind: 'reply', reply, target, effect: undefined, facts, delivered: false, stop: undefined }

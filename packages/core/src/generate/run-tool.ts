@@ -1,8 +1,8 @@
+import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import type { Frame } from '../context/frame.js'
 import { currentFrame, runInFrame } from '../context/frame.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { Steps } from '../engine/engine.js'
-import { SluiceError } from '../errors/sluice-error.js'
 import type { Asking } from '../hooks/receipt.js'
 import { digest } from '../internal/digest.js'
 import { frozenJson } from '../internal/frozen-json.js'
@@ -83,7 +83,7 @@ async function tellCall(call: CallScope, entry: RoundCall): Promise<void> {
 
 /** A pause, and a journal that does not fit, pass through everything. */
 function leavesAsItIs(error: unknown): boolean {
-  return Interrupt.isInstance(error) || SluiceError.isInstance(error, 'JOURNAL_MISMATCH')
+  return Interrupt.isInstance(error) || isJournalMismatch(error)
 }
 
 function settle(

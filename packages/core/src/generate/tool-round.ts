@@ -1,6 +1,6 @@
+import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { GateStop } from '../hooks/answer-kind.js'
-import { SluiceError } from '../errors/sluice-error.js'
 import { digest } from '../internal/digest.js'
 import { isThenable } from '../internal/json.js'
 import type { JsonValue } from '../internal/json.js'
@@ -40,7 +40,7 @@ export async function runRound(
     const paused = Interrupt.isInstance(error)
     fillIn(calls, paused)
     if (paused) await putOff(call, calls)
-    else await closeRest(call, calls, SluiceError.isInstance(error, 'JOURNAL_MISMATCH') ? 'asked' : 'all')
+    else await closeRest(call, calls, isJournalMismatch(error) ? 'asked' : 'all')
     throw error
   } finally {
     results.push(...calls.map(resultPart))

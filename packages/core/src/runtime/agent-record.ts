@@ -1,6 +1,6 @@
+import { journalMismatch } from '../engine/journal-mismatch.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { Steps } from '../engine/engine.js'
-import { SluiceError } from '../errors/sluice-error.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 
 /** What the journal keeps of the agent of a run: its version, and the digests of its tools. */
@@ -27,12 +27,8 @@ export async function checkAgentRecord(steps: Steps, agent: ResolvedAgent): Prom
     else if (before[code] !== after[code]) changes.push(`tool ${code} has another definition`)
   }
   if (changes.length === 0) return
-  throw new SluiceError(
-    'JOURNAL_MISMATCH',
-    `The run was paused under other definitions: ${changes.join('; ')}. Nothing was run.`,
-    {
-      hint: 'Resume with the definitions of the time of the pause, or cancel the run and start another.',
-      details: { changes },
-    },
-  )
+  throw journalMismatch(`The run was paused under other definitions: ${changes.join('; ')}. Nothing was run.`, {
+    hint: 'Resume with the definitions of the time of the pause, or cancel the run and start another.',
+    details: { changes },
+  })
 }

@@ -1,3 +1,4 @@
+import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import type { AgentToRun } from '../agents/resolve-agents.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { ResolvedCaller } from '../context/caller.js'
@@ -196,7 +197,7 @@ async function recorded(
         .catch((fault: unknown) => noteStore(tree, executionId, fault))
       throw error
     }
-    if (SluiceError.isInstance(error, 'JOURNAL_MISMATCH')) throw error
+    if (isJournalMismatch(error)) throw error
     const failure = failureOf(tree, error, run.stops)
     ended = { status: 'failed', failure }
     await endRow(store, executionId, endColumns(run, ended, clock.now())).catch((fault: unknown) =>

@@ -1,3 +1,4 @@
+import { journalMismatch } from '../engine/journal-mismatch.js'
 import { normalizeCaller } from '../context/caller.js'
 import type { Caller, ResolvedCaller } from '../context/caller.js'
 import { bindRunContext } from '../context/run-context.js'
@@ -11,6 +12,7 @@ import type { Scope } from '../sessions/scope.js'
 import { loadHistory } from '../sessions/history.js'
 import { compileValidator } from '../tools/compile-validator.js'
 import { notPaused, pausedRecord } from './decide.js'
+import { knownOptions } from './known-options.js'
 import { linkSignal } from './link-signal.js'
 import type { Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
@@ -36,6 +38,7 @@ export async function resume(face: RuntimeFace, executionId: string, options: Re
   const { core } = face
   const { store, clock } = core.parts
   core.flight.check()
+  checkResumeOptions(options)
   const record = await pausedRecord(core, executionId, options.scope)
   if (record.status !== 'paused') throw notPaused(record)
   const held = face.slot.acquire()
@@ -44,11 +47,9 @@ export async function resume(face: RuntimeFace, executionId: string, options: Re
     const accepted = checkHooks(record, held.set, options.acceptHooks ?? [])
     const stored = (await store.journals.get(record.id)) as unknown as PausedState | undefined
     if (stored === undefined)
-      throw new SluiceError(
-        'JOURNAL_MISMATCH',
-        `Run ${record.id} is paused, but its journal is gone. Nothing was run.`,
-        { hint: 'Cancel the run and start another.' },
-      )
+      throw journalMismatch(`Run ${record.id} is paused, but its journal is gone. Nothing was run.`, {
+        hint: 'Cancel the run and start another.',
+      })
     const agent = await resolveRecorded(face, record)
     release = await store.sessions.acquire(record.sessionId, `resume:${record.id}:${core.parts.ids.id()}`, {
       wait: false,
@@ -84,6 +85,20 @@ export async function resume(face: RuntimeFace, executionId: string, options: Re
   }
 }
 
+const KEYS = ['scope', 'resources', 'signal', 'acceptHooks']
+
+function checkResumeOptions(options: unknown): void {
+  const faults = new Faults()
+  const { signal, acceptHooks } = knownOptions(options, 'resume', KEYS, faults)
+  if (signal !== undefined && !(signal instanceof AbortSignal)) faults.add('signal', 'must be an AbortSignal')
+  if (
+    acceptHooks !== undefined &&
+    !(Array.isArray(acceptHooks) && acceptHooks.every((name) => typeof name === 'string'))
+  )
+    faults.add('acceptHooks', 'must be a list of names of plugins')
+  faults.throwIfAny('The options of resume are not acceptable', { reason: 'resume.options' })
+}
+
 /** Only one resume gets the run. */
 async function claim(
   face: RuntimeFace,
@@ -110,7 +125,7 @@ async function carryOn(
   options: ResumeOptions,
 ): Promise<Run> {
   const { core } = face
-  const caller = callerOf(record)
+  const caller = callerOf(record, stored.caller)
   const limits = lowerLimits(core.parts.limits, stored.limits, new Faults())
   const environment = environmentOf(record)
   const tree = new Tree(core.parts, {
@@ -179,8 +194,7 @@ async function resolveRecorded(face: RuntimeFace, record: ExecutionRecord) {
   try {
     return await face.core.agents.resolve(record.agentCode, record.agentVersion)
   } catch (cause) {
-    throw new SluiceError(
-      'JOURNAL_MISMATCH',
+    throw journalMismatch(
       `Run ${record.id} was paused under version ${record.agentVersion} of agent "${record.agentCode}", which cannot run here any more. Nothing was run.`,
       {
         cause,
@@ -190,23 +204,9 @@ async function resolveRecorded(face: RuntimeFace, record: ExecutionRecord) {
   }
 }
 
-/** The run goes on as its stored caller. */
-function callerOf(record: ExecutionRecord): ResolvedCaller {
-  const metadata = record.envContext.metadata as Caller['metadata']
-  const caller = normalizeCaller({
-    user: record.appUser,
-    tenant: record.tenant,
-    audience: record.audience,
-    appId: record.appId,
-    pageId: record.appPageId,
-    appSessionId: record.appSessionId,
-    ipAddress: record.ipAddress,
-    module: record.module,
-    action: record.action,
-    clientIdentifier: record.clientIdentifier,
-    ...(metadata === undefined ? {} : { metadata }),
-  })
-  return Object.freeze({ ...caller, createdBy: record.createdBy })
+/** The run goes on as its stored caller; who stands in records is not decided anew. */
+function callerOf(record: ExecutionRecord, stored: Caller): ResolvedCaller {
+  return Object.freeze({ ...normalizeCaller(stored), createdBy: record.createdBy })
 }
 
 function environmentOf(record: ExecutionRecord): EnvironmentFields {

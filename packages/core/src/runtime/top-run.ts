@@ -1,3 +1,4 @@
+import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { ResolvedCaller } from '../context/caller.js'
 import type { Frame, RunFacts } from '../context/frame.js'
@@ -12,13 +13,13 @@ import { RunScope } from '../generate/run-scope.js'
 import type { Tree } from '../generate/tree.js'
 import type { JsonObject } from '../internal/json.js'
 import type { FilePart, Message } from '../messages/message.js'
-import { continueTurn, openTurn } from '../sessions/session-header.js'
+import { closeTurn, continueTurn, openTurn } from '../sessions/session-header.js'
 import type { EnvironmentFields, NewMessageRecord } from '../store/records.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
 import { startRow } from './execution-row.js'
-import { failureOf } from './failure.js'
-import { emitEnd, finaliseRun, noteStore, tellAfterExecution } from './finish-run.js'
+import { errorColumns, failureOf } from './failure.js'
+import { emitEnd, endRow, finaliseRun, noteStore, tellAfterExecution } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
@@ -168,7 +169,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
       }
     } else thrown = error
     // nothing was run: the run stays paused
-    if (SluiceError.isInstance(thrown, 'JOURNAL_MISMATCH') && top.journal !== undefined) throw thrown
+    if (isJournalMismatch(thrown) && top.journal !== undefined) throw thrown
     const failure = failureOf(tree, thrown)
     ended = { status: 'failed', failure }
   } finally {
@@ -215,9 +216,18 @@ async function neverBegan(top: TopRun, run: RunScope, thrown: unknown): Promise<
   tree.end({ error, kind: 'store', status: 'failed' })
   await tree.settle()
   if (top.journal === undefined) {
-    // the row may have been written beside the header that was not
-    const change = { status: 'failed', failureKind: 'store', completedAt: tree.parts.clock.now() } as const
-    await tree.parts.store.executions.update(tree.rootExecutionId, change).catch(() => undefined)
+    // the row may have been written beside the header that was not, or the other way round
+    const { store, clock } = tree.parts
+    const at = clock.now()
+    const change = { status: 'failed', failureKind: 'store', completedAt: at, updatedAt: at } as const
+    await endRow(store, tree.rootExecutionId, { ...change, ...errorColumns(error) }).catch(() => undefined)
+    await store.sessions
+      .update(top.sessionId, (current) =>
+        current?.status === 'running'
+          ? closeTurn(current, { status: 'failed', inputTokens: null, outputTokens: null, at })
+          : undefined,
+      )
+      .catch(() => undefined)
   }
   return withPartial(tree.stop?.error ?? error, run)
 }

@@ -1,3 +1,4 @@
+import { journalMismatch } from '../journal-mismatch.js'
 import { systemClock } from '../../internal/clock.js'
 import type { Clock } from '../../internal/clock.js'
 import { createIds } from '../../internal/ids.js'
@@ -19,8 +20,7 @@ export function inlineEngine(options: { readonly clock?: Clock; readonly ids?: I
     durable: false,
     run(executionId, body, journal) {
       if (journal !== undefined && journal.version !== 1) {
-        throw new SluiceError(
-          'JOURNAL_MISMATCH',
+        throw journalMismatch(
           `The journal of run ${executionId} has the version ${String(journal.version)}; this engine reads version 1. Nothing was run.`,
           {
             hint: 'Resume it with the version of Sluice that stored it.',

@@ -1,3 +1,4 @@
+import { journalMismatch } from '../journal-mismatch.js'
 import { SluiceError } from '../../errors/sluice-error.js'
 import { delay } from '../../internal/clock.js'
 import type { Clock } from '../../internal/clock.js'
@@ -170,8 +171,7 @@ export class InlineSteps implements Steps {
   }
 
   #mismatch(asked: string, recorded: string): SluiceError {
-    return new SluiceError(
-      'JOURNAL_MISMATCH',
+    return journalMismatch(
       `The journal of run ${this.#parts.executionId} holds ${recorded} where the code asks for ${asked}. Nothing was run.`,
       {
         hint: 'Resume with the agents, tools and settings of the time of the pause, or cancel the run.',
