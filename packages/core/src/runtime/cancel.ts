@@ -1,4 +1,5 @@
 import type { RunFacts } from '../context/frame.js'
+import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { RunScope } from '../generate/run-scope.js'
 import { Tree } from '../generate/tree.js'
@@ -11,6 +12,7 @@ import { escapeControl } from '../internal/escape-text.js'
 import { totalInput } from '../messages/usage.js'
 import { failureOf } from './failure.js'
 import { endColumns, tellAfterExecution } from './finish-run.js'
+import { knownOptions } from './known-options.js'
 import { abortTree } from './runtime-core.js'
 import type { RuntimeFace } from './runtime-core.js'
 import type { PausedState } from './pause-run.js'
@@ -25,6 +27,10 @@ export async function cancel(
   executionId: string,
   options: { readonly scope: Scope; readonly reason?: string },
 ): Promise<boolean> {
+  const faults = new Faults()
+  const given = knownOptions(options, 'cancel', ['scope', 'reason'], faults)
+  if (given.reason !== undefined && typeof given.reason !== 'string') faults.add('reason', 'must be a text')
+  faults.throwIfAny('The options of cancel are not acceptable', { reason: 'cancel.options' })
   const scope = parseScope(options.scope)
   const { flight, parts } = face.core
   const record = await parts.store.executions.get(executionId)

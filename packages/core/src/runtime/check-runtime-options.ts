@@ -61,6 +61,16 @@ export function checkRuntimeOptions(options: RuntimeOptions): CheckedRuntime {
     (entry) => (isToolDefinition(entry) ? entry.code : undefined),
     'must be a tool made with defineTool',
   ) as Map<string, ToolDefinition>
+  for (const [key, methods] of Object.entries(PARTS))
+    if (given[key] !== undefined && !hasMethods(given[key], methods))
+      faults.add(key, `must have the methods ${methods.join(', ')}`)
+  for (const key of ['agents', 'agentTypes', 'prompts'])
+    if (given[key] !== undefined && !Array.isArray(given[key])) faults.add(key, 'must be a list')
+  for (const [index, type] of (Array.isArray(given.agentTypes) ? given.agentTypes : []).entries())
+    if (!hasMethods(type, TYPE_METHODS) || typeof (type as { type?: unknown }).type !== 'string')
+      faults.add(`agentTypes.${index}`, `must have a type and the methods ${TYPE_METHODS.join(', ')}`)
+  if (given.environment !== undefined && typeof given.environment !== 'function')
+    faults.add('environment', 'must be a function that reads it')
   if (given.serviceUser !== undefined && !(typeof given.serviceUser === 'string' && given.serviceUser !== ''))
     faults.add('serviceUser', 'must be a text that is not empty')
   if (given.root !== undefined && typeof given.root !== 'string') faults.add('root', 'must be the path of a folder')
@@ -72,6 +82,21 @@ export function checkRuntimeOptions(options: RuntimeOptions): CheckedRuntime {
   }
   faults.throwIfAny('The options of createRuntime are not acceptable', { reason: 'runtime.options' })
   return { limits, timeouts, settings, providers, tools }
+}
+
+/** What each injected part has to bring; what it does is its own affair. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  store: ['documents', 'log', 'transaction', 'orphans', 'close'],
+  engine: ['run', 'snapshot', 'forget'],
+  clock: ['now', 'monotonic', 'setTimeout'],
+  ids: ['id', 'requestId'],
+  logger: ['debug', 'info', 'warn', 'error'],
+}
+const TYPE_METHODS = ['validate', 'references', 'run']
+
+function hasMethods(value: unknown, methods: readonly string[]): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return methods.every((method) => typeof (value as Readonly<Record<string, unknown>>)[method] === 'function')
 }
 
 function named(

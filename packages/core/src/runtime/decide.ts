@@ -4,6 +4,7 @@ import { escapeControl } from '../internal/escape-text.js'
 import { inScope, parseScope } from '../sessions/scope.js'
 import type { Scope } from '../sessions/scope.js'
 import type { ExecutionRecord, PendingRecord } from '../store/records.js'
+import { knownOptions } from './known-options.js'
 import type { RuntimeCore } from './runtime-core.js'
 
 /** A human's answer to one pending effect. */
@@ -17,19 +18,22 @@ export interface DecideOptions {
   readonly scope: Scope
 }
 
+const KEYS = ['effectId', 'decision', 'by', 'note', 'scope']
+
 /**
  * Records an answer, once, by compare; runs nothing. The gate that paused is asked again at `resume` and judges the answer.
  * @throws NOT_FOUND, NOT_PAUSED, ALREADY_DECIDED, INVALID_CONFIG
  */
 export async function decide(core: RuntimeCore, executionId: string, options: DecideOptions): Promise<void> {
   const faults = new Faults()
-  const { effectId, decision, by, note } = options
+  const given = knownOptions(options, 'decide', KEYS, faults)
+  const { effectId, decision, by, note } = given as unknown as DecideOptions
   if (typeof effectId !== 'string' || effectId === '') faults.add('effectId', 'must be the id of a pending effect')
   if (decision !== 'approve' && decision !== 'deny') faults.add('decision', "must be 'approve' or 'deny'")
   if (typeof by !== 'string' || by.trim() === '') faults.add('by', 'must name who decided')
   if (note !== undefined && typeof note !== 'string') faults.add('note', 'must be a text')
   faults.throwIfAny('The decision is not acceptable', { reason: 'decide.options' })
-  const record = await pausedRecord(core, executionId, options.scope)
+  const record = await pausedRecord(core, executionId, (given as unknown as DecideOptions).scope)
   let fault: SluiceError | undefined
   const answer = { decision, by, note: note ?? null, at: core.parts.clock.now() }
   await core.parts.store.executions.transition(record.id, (current) => {

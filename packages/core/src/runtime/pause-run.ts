@@ -1,8 +1,8 @@
+import type { Caller, ResolvedCaller } from '../context/caller.js'
 import type { StoredJournal } from '../engine/engine.js'
 import { emitRun } from '../generate/emit-run.js'
 import type { RunScope } from '../generate/run-scope.js'
 import type { TreeSnapshot } from '../generate/tree.js'
-import { receiptsOf } from '../generate/tree-receipts.js'
 import type { JsonObject } from '../internal/json.js'
 import type { FilePart } from '../messages/message.js'
 import { closeTurn } from '../sessions/session-header.js'
@@ -11,6 +11,7 @@ import { countColumns } from './execution-row.js'
 import type { RunRecorder } from './recorder.js'
 import type { PausedRun } from './run-result.js'
 import type { TopRun } from './top-run.js'
+import { writeReceipts } from './write-receipts.js'
 
 /** What a pause stores so that any process can carry the run on. */
 export interface PausedState {
@@ -21,6 +22,7 @@ export interface PausedState {
   /** JSON Schema of the answer that the call itself asked for. */
   readonly output: JsonObject | null
   readonly limits: JsonObject
+  readonly caller: Caller
 }
 
 /** Stores the journal with the execution; the run is over for this process until somebody resumes it. */
@@ -38,10 +40,10 @@ export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder
     files: top.files,
     output: top.output?.jsonSchema ?? null,
     limits: tree.limits as unknown as JsonObject,
+    caller: callerAsGiven(top.caller),
   }
   await store.journals.put(executionId, state as unknown as JsonObject)
-  const receipts = receiptsOf(tree)
-  if (receipts.length > 0) await store.receipts.append(executionId, receipts)
+  await writeReceipts(tree)
   const at = clock.now()
   await store.executions.update(executionId, { ...countColumns(run), status: 'paused', pending, updatedAt: at })
   await store.sessions.update(sessionId, (current) =>
@@ -76,6 +78,10 @@ export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder
     model: null,
     provider: null,
   }) as PausedRun
+}
+
+function callerAsGiven({ createdBy: _, ...caller }: ResolvedCaller): Caller {
+  return caller
 }
 
 /** What waits for a human, as callers see it. */

@@ -1,10 +1,13 @@
 import { normalizeCaller } from '../context/caller.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { Tree } from '../generate/tree.js'
-import { totalInput } from '../messages/usage.js'
+import { addUsage, totalInput, USAGE_NONE, USAGE_NOT_REPORTED } from '../messages/usage.js'
+import type { Usage } from '../messages/usage.js'
 import { describeError } from '../hooks/observe.js'
 import { closeTurn } from '../sessions/session-header.js'
+import type { Receipt } from '../hooks/receipt.js'
 import type { ExecutionRecord } from '../store/records.js'
+import type { Store } from '../store/store.js'
 import { scopeOf } from './cancel.js'
 import { endColumns, tellAfterExecution } from './finish-run.js'
 import type { RuntimeFace } from './runtime-core.js'
@@ -48,7 +51,11 @@ async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<
       recorded: true,
     })
     const run = scopeOf(tree, record)
-    tree.usage = record.usage
+    // what it had spent since its row was last written is not known, and that is not zero
+    const spent = toKnown(record.usage)
+    const usage = addUsage(spent, USAGE_NOT_REPORTED)
+    tree.usage = usage
+    run.usage = usage
     const error = new SluiceError(
       'RUN_CRASHED',
       'The process that owned this run is gone; what was in flight may have taken effect.',
@@ -59,10 +66,7 @@ async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<
     const columns = endColumns(run, ended, at)
     await store.executions.update(record.id, {
       ...columns,
-      toolCallsCount: record.toolCallsCount,
-      usage: record.usage,
-      inputTokens: record.inputTokens,
-      outputTokens: record.outputTokens,
+      toolCallsCount: await toolCallsOf(store, record),
     })
     if (record.parentExecutionId === null) {
       const messageCount = await store.messages.count(record.sessionId)
@@ -71,8 +75,8 @@ async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<
           ? undefined
           : closeTurn(current, {
               status: 'failed',
-              inputTokens: totalInput(record.usage),
-              outputTokens: record.usage.outputTokens,
+              inputTokens: totalInput(spent),
+              outputTokens: spent.outputTokens,
               messageCount,
               at,
             }),
@@ -86,4 +90,23 @@ async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<
   } finally {
     held.release()
   }
+}
+
+/** Tool calls that are known to have come to a result: their receipts were stored round by round. */
+async function toolCallsOf(store: Store, record: ExecutionRecord): Promise<number> {
+  const receipts = (await store.receipts.list(record.rootExecutionId)) as unknown as readonly Receipt[]
+  const ran = receipts.filter(
+    ({ effect, executionId, outcome }) =>
+      effect === 'tool_call' &&
+      executionId === record.id &&
+      (outcome === 'ok' || outcome === 'error' || outcome === 'refused'),
+  )
+  return Math.max(record.toolCallsCount, ran.length)
+}
+
+/** A row that was never written again says 0 in every class: nothing is known of it. */
+function toKnown(usage: Usage): Usage {
+  const { unreportedCalls, inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = usage
+  const figures = [unreportedCalls, inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens]
+  return figures.every((figure) => figure === 0) ? USAGE_NONE : usage
 }
