@@ -56,7 +56,6 @@ class CheckpointWork {
   readonly #paths: StorePaths
   readonly #state: FolderState
   readonly #segmentBytes: number
-  #restAt = 0
   readonly #made = new Set<string>()
   readonly #touched = new Set<string>()
 
@@ -72,13 +71,13 @@ class CheckpointWork {
     const state = this.#state
     const segment = new SegmentWriter(state.segments, this.#segmentBytes)
     const before = segment.end
+    let restAt = before + REST_BYTES
     const rest = async () => {
-      this.#restAt = segment.end + REST_BYTES
+      restAt = segment.end + REST_BYTES
       await new Promise((resolve) => setImmediate(resolve))
     }
-    await rest()
     for (const [sessionId, { header, rows }] of layer.sessions) {
-      if (segment.end > this.#restAt) await rest()
+      if (segment.end > restAt) await rest()
       if (rows.length > 0) this.#list(segment, state.messageChunks, { tag: 'm', id: sessionId, items: rows })
       if (header === undefined) continue
       const place = segment.add({ h: header as unknown as JsonObject })
@@ -89,7 +88,7 @@ class CheckpointWork {
       })
     }
     for (const [id, record] of layer.executions) {
-      if (segment.end > this.#restAt) await rest()
+      if (segment.end > restAt) await rest()
       const place = segment.add({ x: record as unknown as JsonObject })
       this.entries.push(executionEntry(state, id, place))
       this.publications.push(() => {
@@ -103,11 +102,11 @@ class CheckpointWork {
       this.publications.push(() => void state.errorPlaces.set(reference, place))
     }
     for (const [id, items] of layer.receipts) {
-      if (segment.end > this.#restAt) await rest()
+      if (segment.end > restAt) await rest()
       this.#list(segment, state.receiptChunks, { tag: 'r', id, items })
     }
     for (const [id, items] of layer.logs) {
-      if (segment.end > this.#restAt) await rest()
+      if (segment.end > restAt) await rest()
       this.#list(segment, state.logChunks, { tag: 'l', id, items })
       this.publications.push(() => state.tailCache.delete(id))
     }
