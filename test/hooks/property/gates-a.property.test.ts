@@ -1,0 +1,3 @@
+import { gatesProperty } from './gates-property.js'
+
+gatesProperty('first half', 0)
