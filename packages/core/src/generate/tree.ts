@@ -88,6 +88,8 @@ export class Tree implements TreeState {
   readonly state = new Map<string, JsonValue>()
   readonly observing: ObserveControl
   readonly decisions = new Map<string, Decision>()
+  /** Digests of the arguments that a human was asked about, by effect. */
+  readonly askedDigests = new Map<string, string>()
   /** Pauses of the run that is resumed, by effect: when they expire. */
   readonly expired = new Map<string, number>()
   readonly pending: PendingRecord[] = []
@@ -112,6 +114,7 @@ export class Tree implements TreeState {
   /** Calls made inside the tree, by handlers and gates, that have not ended. */
   readonly #calls = new Set<Promise<unknown>>()
   readonly #startedAt: number
+  #sealed = false
   #elapsedBefore = 0
   #modelCalls = 0
   #toolCalls = 0
@@ -153,7 +156,7 @@ export class Tree implements TreeState {
 
   /** Ends the tree: the first reason stands, whatever user code catches. Fires `onStop` unless a gate's receipt tells it. */
   end(stop: TreeStop, told = false): void {
-    if (this.stop !== undefined || this.over) return
+    if (this.stop !== undefined || this.#sealed) return
     this.stop = stop
     this.stops.stop(stop.error)
     this.options.around?.end(stop, true)
@@ -280,13 +283,25 @@ export class Tree implements TreeState {
 
   /**
    * The run has come to its end: no stop that comes now is one of it, and calls made inside it that nobody awaited are ended,
-   * so that what they did stands in its record and nothing of it follows.
+   * so that what they did stands in its record and nothing of it follows. `sealed` false: it can still be stopped, until
+   * {@link seal} (a pause that is being written).
    */
-  async windUp(): Promise<void> {
+  async windUp(sealed = true): Promise<void> {
     this.over = true
+    if (sealed) this.#sealed = true
     if (this.#calls.size === 0) return
     this.stops.stop(runOver(this.rootExecutionId))
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls)
+  }
+
+  /** From here on nothing stops the run: how it ends is decided. */
+  seal(): void {
+    this.#sealed = true
+  }
+
+  /** Milliseconds since the tree began, those before its pauses included; the pauses themselves do not count. */
+  get elapsedMs(): number {
+    return this.#elapsedBefore + (this.parts.clock.monotonic() - this.#startedAt)
   }
 
   /** Waits for what runs on the side. */
@@ -297,6 +312,7 @@ export class Tree implements TreeState {
   /** Ends all timers of the tree; later calls inside it are refused with `RUN_OVER`. */
   close(): void {
     this.over = true
+    this.#sealed = true
     this.stateOpen = false
     this.#disarmDuration()
     this.options.around?.stops.unlisten(this.#onOuterStop)
@@ -308,7 +324,7 @@ export class Tree implements TreeState {
       counts: this.tally.snapshot(),
       state: Object.fromEntries(this.state) as JsonObject,
       waitedMs: this.#waitedMs,
-      elapsedMs: this.#elapsedBefore + (this.parts.clock.monotonic() - this.#startedAt),
+      elapsedMs: this.elapsedMs,
       modelCalls: this.#modelCalls,
       toolCalls: this.#toolCalls,
       usage: this.usage,
