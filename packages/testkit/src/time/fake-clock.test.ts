@@ -114,6 +114,16 @@ describe('fakeClock', () => {
     expect(fired).toEqual([25])
   })
 
+  it('time never goes back where a timer blocks beyond the move that fired it', async () => {
+    const clock = fakeClock({ now: 0 })
+    clock.setTimeout(() => clock.block(100), 10)
+    clock.advance(10)
+    expect(clock.monotonic()).toBe(110)
+    clock.setTimeout(() => clock.block(100), 10)
+    await clock.tick(10)
+    expect(clock.monotonic()).toBe(220)
+  })
+
   it('setNow moves the wall clock only', () => {
     const clock = fakeClock({ now: 1_000 })
     let fired = 0

@@ -98,13 +98,13 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     advance(ms) {
       const until = elapsed + forward(ms)
       while (fireNext(until)) {}
-      elapsed = until
+      elapsed = Math.max(elapsed, until)
     },
     async tick(ms = 0) {
       const until = elapsed + forward(ms)
       await drain()
       while (fireNext(until)) await drain()
-      elapsed = until
+      elapsed = Math.max(elapsed, until)
       await drain()
     },
     async settle(promise, maxMs = DAY_MS) {
