@@ -111,6 +111,8 @@ describe('every protocol', () => {
       // what is not wrapped as asked for is left for the validation to judge
       expect(textOf(await replyTo(adapter, adapter.wire.whole({ text: '["a"]' }), { output }))).toBe('["a"]')
       expect(textOf(await replyTo(adapter, adapter.wire.whole({ text: '{"val' }), { output }))).toBe('{"val')
+      const other = '{"other":1}'
+      expect(textOf(await replyTo(adapter, adapter.wire.whole({ text: other }), { output }))).toBe(other)
     },
   )
 
