@@ -1,6 +1,7 @@
 import { Veto } from '../errors/answers.js'
 import type { Pause } from '../errors/answers.js'
 import type { GateStop } from '../hooks/answer-kind.js'
+import { boundText } from '../internal/bounded-text.js'
 import { digest } from '../internal/digest.js'
 import { isThenable } from '../internal/json.js'
 import type { JsonValue, MaybePromise } from '../internal/json.js'
@@ -67,13 +68,16 @@ async function inputFailed(call: CallScope, entry: RoundCall, error: unknown): P
 /** Asks everything that stands before one call. */
 export async function ask(call: CallScope, entry: RoundCall): Promise<void> {
   const effect = entry.effect as Effect
-  const context = handlerContext(call, entry, effect)
+  const context = (open: { readonly signal: AbortSignal }) => handlerContext(call, entry, effect, open)
   const asked = settleGates(call, effect, (gates) => askTool(call, entry, effect, gates, context))
   const stop = isThenable(asked) ? await asked : asked
   entry.stop = stop
   if (stop === undefined) entry.state = 'admitted'
   else if (stop.answer === 'refused') {
-    setResult(entry, { status: 'refused', text: stop.error.text })
+    setResult(entry, {
+      status: 'refused',
+      text: boundText(stop.error.text, call.tree.limits.toolResultBytes, 'bytes').text,
+    })
     await call.tree.tellGateStop(stop, null, idsOf(effect.facts))
   } else if (stop.answer === 'paused') await setPaused(call, entry, stop.error)
   else entry.state = 'stopped'

@@ -1,4 +1,5 @@
 import { Veto } from '../errors/answers.js'
+import { freshVeto } from '../hooks/answer-kind.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Decision } from '../hooks/hook-contexts.js'
@@ -54,7 +55,7 @@ function take(
   result: { ok: true; value: unknown } | { ok: false; fault: string; cause?: unknown },
 ): CallFault | undefined {
   if (!result.ok) {
-    if (Veto.isInstance(result.cause)) throw result.cause
+    if (Veto.isInstance(result.cause)) throw vetoOf(call, entry, result.cause)
     return { code: 'TOOL_ARGS_INVALID', text: result.fault }
   }
   entry.args = result.value
@@ -65,8 +66,25 @@ function take(
       text: 'The arguments of this tool are not plain data and cannot be checked, so it was not run.',
     }
   }
-  if (inspected || call.hookSet.observers.afterToolCall.length > 0) entry.copy = copyOf(result.value)
+  const authorized = entry.tool?.authorize !== undefined
+  if (inspected || authorized || call.hookSet.observers.afterToolCall.length > 0) entry.copy = copyOf(result.value)
   return undefined
+}
+
+/** A refinement of the schema threw a `Veto`: a stop of the run, like one of the handler. */
+function vetoOf(call: CallScope, entry: RoundCall, thrown: Veto): SluiceError {
+  const by = { plugin: `tool:${entry.tool?.code ?? ''}`, point: 'validation' }
+  const stop: GateStop = { answer: 'vetoed', error: freshVeto(thrown, by), by }
+  const error = call.tree.endByGate(stop)
+  const { executionId, agentCode, sessionId } = call.run.facts
+  void call.tree.tellGateStop(stop, null, {
+    effectId: call.effectId(entry.name),
+    attempt: null,
+    executionId,
+    agentCode,
+    sessionId,
+  })
+  return error
 }
 
 function copyOf(value: unknown): JsonObject | undefined {
@@ -90,7 +108,7 @@ export function askTool(
   entry: RoundCall,
   effect: Effect,
   gates: GateReceipt[],
-  context: ToolContext,
+  context: (open: { readonly signal: AbortSignal }) => ToolContext,
 ): MaybePromise<GateStop | undefined> {
   const tool = entry.tool as ToolDefinition
   const facts: ToolFacts = { toolCode: tool.code, callId: entry.part.toolCallId, tool: tool.info }
@@ -109,7 +127,7 @@ export function askTool(
           facts,
           entry.copy as JsonObject,
           () => digest(entry.copy as JsonValue),
-          decisionOf(call, effect),
+          decisionOf(call, effect, entry),
         ),
     )
   const askBefore = (): MaybePromise<GateStop | undefined> => {
@@ -124,7 +142,8 @@ export function askTool(
     return next(stop, askInput, () => notAsked(inspectToolInput, gates))
   }
   if (tool.authorize === undefined) return askBefore()
-  const authorize = authorizeTap(call, tool, entry.args, context)
+  // a frozen copy where there is one: what a gate inspects afterwards is what the handler gets
+  const authorize = authorizeTap(call, tool, entry.copy ?? entry.args, context)
   const stop = askPoint(
     call,
     effect,
@@ -151,7 +170,12 @@ function next(
 }
 
 /** `authorize` answers like a gate: it passes by settling with `undefined`, and anything that is no answer fails. */
-function authorizeTap(call: CallScope, tool: ToolDefinition, args: unknown, context: ToolContext): CompiledTap {
+function authorizeTap(
+  call: CallScope,
+  tool: ToolDefinition,
+  args: unknown,
+  context: (open: { readonly signal: AbortSignal }) => ToolContext,
+): CompiledTap {
   const plugin = `tool:${tool.code}`
   return {
     plugin,
@@ -162,11 +186,14 @@ function authorizeTap(call: CallScope, tool: ToolDefinition, args: unknown, cont
     kind: 'tap',
     timeoutMs: call.parts.timeouts.hookTimeoutMs,
     shadow: false,
-    fn: () => tool.authorize?.(args, context),
+    fn: (asking: { readonly signal: AbortSignal }) => tool.authorize?.(args, context(asking)),
   }
 }
 
-function decisionOf(call: CallScope, effect: Effect): Decision | undefined {
+/** The answer of a human, for these arguments and no others: a changed argument is asked again (CASE-06). */
+function decisionOf(call: CallScope, effect: Effect, entry: RoundCall): Decision | undefined {
+  const asked = call.tree.askedDigests.get(effect.facts.effectId)
+  if (asked !== undefined && asked !== digest(entry.copy as JsonValue)) return undefined
   const given = call.tree.decisions.get(effect.facts.effectId)
   if (given !== undefined) return given
   const waiting = call.tree.expired.get(effect.facts.effectId)

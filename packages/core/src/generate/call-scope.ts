@@ -8,6 +8,7 @@ import type { Label } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
 import { USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
+import type { ModelProvider } from '../providers/model-provider.js'
 import type { RunScope } from './run-scope.js'
 import type { RuntimeParts } from './runtime-parts.js'
 import type { Tree } from './tree.js'
@@ -30,6 +31,8 @@ export class CallScope {
   /** Messages that a gate took back: sent to the model in this call, kept in the record, shown to nobody. */
   readonly withheld = new Set<Message>()
   usage: Usage = USAGE_NONE
+  /** The provider that gave the reply whose tools run now: its row decides what their failures do. */
+  answeredBy: ModelProvider | undefined
   /** Model requests made so far, for their names. */
   requests = 0
   /** UTF-16 units of text in the conversation, for a cheap bound of its size. */
@@ -67,6 +70,7 @@ export class CallScope {
       logger: this.parts.logger,
     }
     this.labels = run.options.labels
+    if (options.hookSet !== run.tree.hookSet) run.tree.widen(options.hookSet)
     // the conversation of the run itself, for the partial of an error
     if (options.main) run.call = this
   }

@@ -87,7 +87,7 @@ export function closeModel(
   reply: ModelReply | undefined,
   usage = reply?.usage,
 ) {
-  const reported = usage === undefined || usage.unreportedCalls > 0 ? null : usage
+  const reported = usage === undefined || usage.unreportedCalls > 0 ? null : Object.freeze({ ...usage })
   return closeEffect(
     call,
     effect,
@@ -99,7 +99,7 @@ export function closeModel(
       answeredModel: reply?.model ?? null,
       usage: reported,
       finishReason: reply?.finishReason ?? null,
-      rateLimit: reply?.rateLimit ?? null,
+      rateLimit: reply?.rateLimit === undefined ? null : Object.freeze({ ...reply.rateLimit }),
       maxOutputTokens: facts.maxOutputTokens,
     },
     facts,

@@ -128,10 +128,12 @@ function nestScope(call: CallScope, effect: Effect, point: string): NestScope {
     next: 0,
     point,
     gatePoints: call.gatePoints === undefined ? [point] : [...call.gatePoints, point],
+    labels: () => call.labels,
   }
 }
 
-function reentered(point: string): SluiceError {
+/** What a call from a gate gets that reaches the point it came from. */
+export function reentered(point: string): SluiceError {
   return new SluiceError(
     'GATE_REENTERED',
     `A gate at ${point} called the runtime, and that call reached ${point} again.`,

@@ -17,6 +17,9 @@ const STREAM_ONLY: ReadonlySet<EventTypeName> = new Set<EventTypeName>([
   'run_ended',
 ])
 
+const CALLBACK = 'event callback'
+const MISSES_ALLOWED = 3
+
 /** True where somebody listens, so that a payload has to be made at all. */
 export function listening(call: CallScope, type: EventTypeName): boolean {
   if (call.run.sink !== undefined) return true
@@ -43,11 +46,12 @@ export function emit(call: CallScope, type: EventTypeName, data: JsonObject): Pr
   })
   call.run.sink?.emit(event)
   if (STREAM_ONLY.has(type)) return undefined
-  const called = callBack(call, event)
+  // observers first: a fatal callback must not hide the event from them
   const observed =
     call.hookSet.observers.onEvent.length === 0
       ? undefined
       : observe(call.tree.observing, call.hookSet.observers.onEvent, event, false)
+  const called = callBack(call, event)
   if (called === undefined) return observed
   return observed === undefined ? called : Promise.all([called, observed]).then(() => undefined)
 }
@@ -65,33 +69,38 @@ function callBack(call: CallScope, event: RunEvent): Promise<void> | undefined {
   }
 }
 
-/** An asynchronous callback is awaited under the deadline of observers; a fatal one until it settles. */
-function awaitCallback(call: CallScope, returned: PromiseLike<unknown>): Promise<void> {
+/** An asynchronous callback is awaited under the deadline of observers, until the run is stopped, and after three misses no more. */
+function awaitCallback(call: CallScope, returned: PromiseLike<unknown>): Promise<void> | undefined {
   const settled = Promise.resolve(returned).then(
     () => undefined,
     (error: unknown) => failed(call, error),
   )
-  if (call.parts.events.fatal) return settled
+  const { misses } = call.tree.observing
+  if ((misses.get(CALLBACK) ?? 0) >= MISSES_ALLOWED) {
+    settled.catch(() => undefined)
+    return undefined
+  }
   return new Promise((resolve, reject) => {
     const deadline = call.parts.deadlines.add(call.parts.timeouts.observerTimeoutMs, call.clock.monotonic(), () => {
       call.parts.health.late += 1
-      resolve()
+      misses.set(CALLBACK, (misses.get(CALLBACK) ?? 0) + 1)
+      done()
     })
-    settled.then(
-      () => {
-        call.parts.deadlines.remove(deadline)
-        resolve()
-      },
-      (error: unknown) => {
-        call.parts.deadlines.remove(deadline)
-        reject(error as Error)
-      },
-    )
+    const done = (): void => {
+      call.parts.deadlines.remove(deadline)
+      call.run.stops.unlisten(done)
+      resolve()
+    }
+    settled.then(done, (error: unknown) => {
+      reject(error as Error)
+      done()
+    })
+    call.run.stops.listen(done)
   })
 }
 
 function failed(call: CallScope, error: unknown): undefined {
-  noteObserverError(call.parts, 'event callback', 'events', error)
+  noteObserverError(call.parts, CALLBACK, 'events', error)
   if (call.parts.events.fatal) throw (call.tree.fatal = new FatalCallback(error))
   return undefined
 }

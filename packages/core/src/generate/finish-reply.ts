@@ -104,10 +104,8 @@ async function inspect(call: CallScope, open: OpenReply, finished: FinishedReply
     }
   }
   if (stop === undefined) {
-    if (taps.length > 0) {
-      const begun = call.steps.begin(name, null as JsonValue)
-      if (begun !== null) await begun
-    }
+    const begun = call.steps.begin(name, null as JsonValue)
+    if (begun !== null) await begun
     if (open.effect !== undefined || taps.length > 0) {
       const told = closeModel(call, effect, open.facts, { outcome: 'ok', sent: 'yes' }, open.reply).told
       if (told !== undefined) await told

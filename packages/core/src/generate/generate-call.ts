@@ -57,7 +57,8 @@ export async function generateCall(
     if (reply.refused !== undefined) {
       refusals += 1
       withhold(call, outcome, reply.parts)
-      if (refusals > 1) throw await endRefusedTwice(call, reply.refused)
+      // a landing has one last request, and no second one
+      if (refusals > 1 || landing !== undefined) throw await endRefusedTwice(call, reply.refused)
       answerRefused(call, reply.refused)
       await recorder?.closeRound(call)
       continue
@@ -69,6 +70,7 @@ export async function generateCall(
       await recorder?.closeRound(call)
       return await complete(call, plan, outcome, reply, landing === undefined ? outcome.reply.finishReason : 'landed')
     }
+    call.answeredBy = outcome.target.provider
     const skipped = await runTools(call, plan, reply)
     await recorder?.closeRound(call)
     if (skipped > 0) {
@@ -181,8 +183,10 @@ async function complete(
     model: open.reply.model ?? open.target.model,
     provider: open.target.provider.id,
   }
-  if (open.effect !== undefined && listening(call, 'response_complete')) {
-    const told = emit(
+  const told = call.steps.recorded('complete') !== 'nothing'
+  await call.steps.begin('complete', null as JsonValue)
+  if (!told && listening(call, 'response_complete')) {
+    const sent = emit(
       call,
       'response_complete',
       frozenJson({
@@ -196,7 +200,7 @@ async function complete(
         ...(plan.output === undefined ? {} : { structuredOutput: result.output ?? null }),
       }) as unknown as JsonObject,
     )
-    if (told !== undefined) await told
+    if (sent !== undefined) await sent
   }
   return result
 }

@@ -20,9 +20,9 @@ class HandlerContext implements ToolContext {
   readonly sessionId: string | null
   readonly labels: ToolContext['labels']
   readonly logger: ToolContext['logger']
-  readonly #open: LazySignal
+  readonly #open: { readonly signal: AbortSignal }
 
-  constructor(call: CallScope, entry: RoundCall, effect: Effect, open: LazySignal) {
+  constructor(call: CallScope, entry: RoundCall, effect: Effect, open: { readonly signal: AbortSignal }) {
     const { facts } = effect
     this.runContext = call.run.facts.runContext
     this.idempotencyKey = facts.effectId
@@ -61,7 +61,7 @@ export function handlerContext(
   call: CallScope,
   entry: RoundCall,
   effect: Effect,
-  open = new LazySignal(),
+  open: { readonly signal: AbortSignal } = new LazySignal(),
 ): ToolContext {
   return new HandlerContext(call, entry, effect, open)
 }

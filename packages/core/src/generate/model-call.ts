@@ -11,7 +11,7 @@ import type { Landing } from './build-request.js'
 import type { CallPlan, ModelTarget } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import { closeFailed, closeModel, countUsage, tellRetracted, tellStop } from './close-model.js'
-import { askPoint, Effect, settleGates } from './effect.js'
+import { askPoint, Effect, reentered, settleGates } from './effect.js'
 import { ModelGateContext } from './effect-contexts.js'
 import type { ModelFacts } from './effect-contexts.js'
 import { receiveReply } from './receive-reply.js'
@@ -35,6 +35,8 @@ export interface OpenReply {
 
 /** What a request to the model came to. */
 export type ModelOutcome = OpenReply | { readonly kind: 'land'; readonly landing: Landing }
+
+const NOTHING: readonly never[] = Object.freeze([])
 
 /** State of one effect over its attempts. */
 interface Attempting extends SeenOfReply {
@@ -86,6 +88,12 @@ async function backOff(call: CallScope, plan: CallPlan, error: unknown, attempt:
   call.run.check()
 }
 
+/** A call that a gate at `inspectReply` makes would come back to it: it is refused before anything is asked or sent. */
+function refuseReentry(call: CallScope): void {
+  if (call.gatePoints?.includes('inspectReply') === true && call.hookSet.gates.inspectReply.length > 0)
+    throw reentered('inspectReply')
+}
+
 async function attemptModel(
   call: CallScope,
   plan: CallPlan,
@@ -95,6 +103,7 @@ async function attemptModel(
   const { steps, tree } = call
   const { name, landing } = attempting
   call.run.check()
+  refuseReentry(call)
   if (steps.recorded(`${name}.land`) !== 'nothing') {
     const landed = (await steps.begin(`${name}.land`, null as JsonValue)) as { maxOutputTokens: number | null }
     call.run.landed = true
@@ -176,11 +185,11 @@ function modelFacts(plan: CallPlan, target: ModelTarget, request: ModelRequest, 
     model: target.model,
     round: attempting.round,
     maxOutputTokens: request.maxOutputTokens,
-    tools: attempting.landing === undefined ? plan.toolNames : [],
+    tools: attempting.landing === undefined ? plan.toolNames : NOTHING,
     hostedTools:
       attempting.landing === undefined
-        ? plan.hosted.filter((tool) => tool.provider === target.provider.id).map((tool) => tool.info)
-        : [],
+        ? Object.freeze(plan.hosted.filter((tool) => tool.provider === target.provider.id).map((tool) => tool.info))
+        : NOTHING,
     landing: attempting.landing !== undefined,
     inputTokensAtMost: () => (measured === undefined ? (measured = inputTokensAtMost(target, request)) : measured),
   }
@@ -224,6 +233,7 @@ function landedTwice(stop: GateStop): GateStop {
 function valueOf(call: CallScope, settled: Settled<ModelReply>, target: ModelTarget): ModelReply {
   if (settled.kind === 'value') return settled.value
   if (settled.kind === 'error') {
+    if (ProviderError.isInstance(settled.error)) throw freshProviderError(settled.error)
     if (SluiceError.isInstance(settled.error) || call.run.stops.stopped) throw settled.error
     throw new ProviderError(
       'PROVIDER_RESPONSE_ERROR',
@@ -232,6 +242,23 @@ function valueOf(call: CallScope, settled: Settled<ModelReply>, target: ModelTar
     )
   }
   throw call.tree.stop?.error ?? call.run.stops.reason
+}
+
+/** An error of this attempt: an adapter may throw one object in several runs (CASE-27). */
+function freshProviderError(error: ProviderError): ProviderError {
+  const { provider, model, status, retryAfterMs, requestId, sent, retryable, details, delivered } = error
+  return new ProviderError(error.code, error.message, {
+    provider,
+    sent,
+    retryable,
+    cause: error,
+    ...(details === undefined ? {} : { details }),
+    ...(model === undefined ? {} : { model }),
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(delivered === undefined ? {} : { partial: delivered }),
+  })
 }
 
 function messageOf(error: unknown): string {

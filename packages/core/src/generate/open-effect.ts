@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { GateReceipt } from '../hooks/receipt.js'
 import type { Timer } from '../internal/clock.js'
@@ -122,11 +123,13 @@ class OpenWait<Value> {
   }
 
   #watchLater(): void {
-    this.#timer = this.#call.clock.setTimeout(() => {
+    // whoever moves the clock, the gates are asked in the place of the effect
+    const ask = AsyncResource.bind(() => {
       this.#asking = this.#ask().then(() => {
         this.#asking = undefined
       })
-    }, this.#call.parts.timeouts.watchMs)
+    })
+    this.#timer = this.#call.clock.setTimeout(ask, this.#call.parts.timeouts.watchMs)
   }
 
   async #ask(): Promise<void> {

@@ -1,5 +1,7 @@
 import { Refusal, Veto } from '../errors/answers.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import { freshVeto } from '../hooks/answer-kind.js'
+import { boundText } from '../internal/bounded-text.js'
 import { isToolRefusal } from '../tools/refuse.js'
 import { toResultText } from '../tools/result-text.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
@@ -48,7 +50,7 @@ export async function readSettled(
   const error = settled.kind === 'timeout' ? timedOut(tool) : settled.error
   if (Veto.isInstance(error) && tool.agent === null && call.tree.stop === undefined) {
     const by = { plugin: `tool:${tool.code}`, point: 'handler' }
-    const veto = new Veto(error.code, error.message, error.details, { by, cause: error })
+    const veto = freshVeto(error, by)
     end.veto = { answer: 'vetoed', error: veto, by }
     call.tree.endByGate(end.veto)
     end.ending = { outcome: 'stopped', sent: 'yes', error: veto }
@@ -69,7 +71,7 @@ export async function readSettled(
   }
   if (Refusal.isInstance(error)) {
     end.ending = { outcome: 'refused', sent: 'yes' }
-    return { status: 'refused', text: error.text }
+    return { status: 'refused', text: boundText(String(error.text), call.tree.limits.toolResultBytes, 'bytes').text }
   }
   if (settled.kind === 'timeout') end.ending = { outcome: 'unknown', sent: 'yes', error }
   return failed(call, plan, entry, effect, error, end)

@@ -4,6 +4,7 @@ import type { OnStopContext } from '../hooks/hook-contexts.js'
 import { observe } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
+import { isPlainJson } from '../internal/json.js'
 import type { Tree, TreeStop } from './tree.js'
 
 /** What an effect is known by to the observers of a stop. */
@@ -37,13 +38,13 @@ export function tellStop(
   receipt: Receipt | null,
   ids: StoppedIds | null,
 ): Promise<void> | undefined {
-  const taps = tree.hookSet.observers.onStop
+  const taps = tree.heard.observers.onStop
   if (taps.length === 0) return undefined
   const inside = frameInside(tree)
   const run = (inside ?? tree.frame)?.run
   const context: OnStopContext = deepFreeze({
     ...fields,
-    details: fields.details === null ? null : structuredClone(fields.details),
+    details: isPlainJson(fields.details) ? structuredClone(fields.details) : null,
     effectId: ids?.effectId ?? null,
     attempt: ids?.attempt ?? null,
     executionId: ids?.executionId ?? (tree.stateOpen ? (run?.executionId ?? null) : null),

@@ -46,7 +46,7 @@ export async function failed(
   }
   const policy =
     plan.settings.onToolError === 'provider'
-      ? (plan.targets[0]?.provider.defaults.onToolError ?? 'throw')
+      ? ((call.answeredBy ?? plan.targets[0]?.provider)?.defaults.onToolError ?? 'throw')
       : plan.settings.onToolError
   // a delegate that fails is always told to the model (O-12); a handler that asked for a reference too (B-22)
   if (tool.agent === null && !wantsErrorReference(error) && policy === 'throw')

@@ -70,14 +70,14 @@ async function admitAll(call: CallScope, plan: CallPlan, calls: readonly RoundCa
     }
     const admitted = admit(call, plan, entry)
     if (isThenable(admitted)) await admitted
-    if (entry.state === 'stopped') await stopRound(call, calls, entry)
+    if (entry.state === 'stopped') await stopRound(call, entry)
     paused ||= entry.state === 'paused'
   }
-  if (paused) await pauseRound(call, calls)
+  if (paused) throw new Interrupt('the run is paused')
 }
 
 /** A stop on one call: no tool of the round runs, every call that was asked is closed, the run ends. */
-async function stopRound(call: CallScope, calls: readonly RoundCall[], entry: RoundCall): Promise<never> {
+async function stopRound(call: CallScope, entry: RoundCall): Promise<never> {
   const stop = entry.stop as GateStop
   const effect = entry.effect as Effect
   const error = call.tree.endByGate(stop)
@@ -92,16 +92,11 @@ async function stopRound(call: CallScope, calls: readonly RoundCall[], entry: Ro
     await told
     await call.tree.tellGateStop(stop, receipt, idsOf(effect.facts))
   }
-  await closeRest(call, calls, 'asked')
+  // the rest of the round is closed when all that ran beside it have come to their end
   throw error
 }
 
 /** A pause: every call of the round that was asked and has not run is closed `not_run`; after the resume it is asked again. */
-async function pauseRound(call: CallScope, calls: readonly RoundCall[]): Promise<never> {
-  await putOff(call, calls)
-  throw new Interrupt('the run is paused')
-}
-
 async function putOff(call: CallScope, calls: readonly RoundCall[]): Promise<void> {
   for (const entry of calls) {
     if (entry.effect === undefined || entry.effect.closed || entry.state === 'begun') continue
@@ -141,11 +136,11 @@ async function runAll(call: CallScope, plan: CallPlan, calls: readonly RoundCall
     const group = together(plan, calls, index)
     if (group.length > 1) {
       index += group.length - 1
-      await runGroup(call, plan, calls, group, effectRan)
+      await runGroup(call, plan, group, effectRan)
       continue
     }
     const entry = calls[index] as RoundCall
-    await runOne(call, plan, calls, entry, effectRan)
+    await runOne(call, plan, entry, effectRan)
     if (entry.state === 'begun' && entry.tool?.effect !== 'read') effectRan = call.clock.monotonic()
   }
 }
@@ -164,23 +159,16 @@ function together(plan: CallPlan, calls: readonly RoundCall[], from: number): re
 async function runGroup(
   call: CallScope,
   plan: CallPlan,
-  calls: readonly RoundCall[],
   group: readonly RoundCall[],
   effectRan: number,
 ): Promise<void> {
-  const settled = await Promise.allSettled(group.map((entry) => runOne(call, plan, calls, entry, effectRan)))
+  const settled = await Promise.allSettled(group.map((entry) => runOne(call, plan, entry, effectRan)))
   const failed = settled.filter((result): result is PromiseRejectedResult => result.status === 'rejected')
   const stop = failed.find((result) => !Interrupt.isInstance(result.reason)) ?? failed[0]
   if (stop !== undefined) throw stop.reason
 }
 
-async function runOne(
-  call: CallScope,
-  plan: CallPlan,
-  calls: readonly RoundCall[],
-  entry: RoundCall,
-  effectRan: number,
-): Promise<void> {
+async function runOne(call: CallScope, plan: CallPlan, entry: RoundCall, effectRan: number): Promise<void> {
   call.run.check()
   if (entry.state === 'recorded' || entry.state === 'result') {
     await recordResult(call, entry)
@@ -194,8 +182,8 @@ async function runOne(
     entry.askedAgain = true
     await ask(call, entry)
     const state = entry.state as RoundCall['state']
-    if (state === 'stopped') await stopRound(call, calls, entry)
-    if (state === 'paused') await pauseRound(call, calls)
+    if (state === 'stopped') await stopRound(call, entry)
+    if (state === 'paused') throw new Interrupt('the run is paused')
     if (state === 'result') {
       await recordResult(call, entry)
       return

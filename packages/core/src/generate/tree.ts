@@ -9,6 +9,7 @@ import type { RunEvent } from '../events/run-event.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Decision, OnStopContext } from '../hooks/hook-contexts.js'
 import type { HookSet } from '../hooks/hook-set.js'
+import { mergeSets } from '../hooks/merge-sets.js'
 import { observe } from '../hooks/observe.js'
 import type { ObserveControl } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
@@ -72,6 +73,9 @@ export interface TreeSnapshot {
   readonly modelCalls: number
   readonly toolCalls: number
   readonly usage: Usage
+  /** Answers that were given before this pause and whose effects have not run yet, and when earlier pauses expire; by effect. */
+  readonly decisions: Readonly<Record<string, Decision>>
+  readonly expired: Readonly<Record<string, number>>
   /** Own usage of the runs that were open at the pause, by execution id. */
   readonly runs: Readonly<Record<string, Usage>>
 }
@@ -85,6 +89,8 @@ export class Tree implements TreeState {
   readonly options: TreeOptions
   readonly limits: Limits
   readonly stops = new StopSource()
+  /** Whose observers hear of stops: the set of the tree, and what forks added. */
+  heard: HookSet
   readonly state = new Map<string, JsonValue>()
   readonly observing: ObserveControl
   readonly decisions = new Map<string, Decision>()
@@ -127,6 +133,7 @@ export class Tree implements TreeState {
     this.parts = parts
     this.options = options
     this.limits = options.limits
+    this.heard = options.hookSet
     this.#startedAt = parts.clock.monotonic()
     this.observing = {
       clock: parts.clock,
@@ -304,6 +311,11 @@ export class Tree implements TreeState {
     return this.#elapsedBefore + (this.parts.clock.monotonic() - this.#startedAt)
   }
 
+  /** A call on a fork brings gates of its own: their observers hear of stops of this tree from now on. */
+  widen(set: HookSet): void {
+    this.heard = mergeSets(this.heard, set)
+  }
+
   /** Waits for what runs on the side. */
   async settle(): Promise<void> {
     while (this.background.length > 0) await Promise.all(this.background.splice(0))
@@ -328,6 +340,8 @@ export class Tree implements TreeState {
       modelCalls: this.#modelCalls,
       toolCalls: this.#toolCalls,
       usage: this.usage,
+      decisions: Object.fromEntries(this.decisions),
+      expired: Object.fromEntries(this.expired),
       runs: Object.fromEntries([...this.open].map(([id, run]) => [id, run.usage])),
     }
   }
@@ -341,6 +355,9 @@ export class Tree implements TreeState {
     this.#modelCalls = snapshot.modelCalls
     this.#toolCalls = snapshot.toolCalls
     this.usage = snapshot.usage
+    for (const [effectId, decision] of Object.entries(snapshot.decisions))
+      this.decisions.set(effectId, deepFreeze(decision))
+    for (const [effectId, at] of Object.entries(snapshot.expired)) this.expired.set(effectId, at)
     for (const [id, usage] of Object.entries(snapshot.runs)) this.usedBefore.set(id, usage)
     this.#armDuration()
   }

@@ -50,12 +50,7 @@ export function readAnswer(point: AskPoint, by: AnswerOrigin, thrown: unknown): 
 function readKnown(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop | undefined {
   const allowed: readonly string[] = GATE_ANSWERS[point]
   if (Veto.isInstance(thrown)) {
-    const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
-    return {
-      answer: 'vetoed',
-      by,
-      error: new Veto(text(thrown.code, 'VETO'), text(thrown.message, 'Stopped.'), details, { by, cause: thrown }),
-    }
+    return { answer: 'vetoed', by, error: freshVeto(thrown, by) }
   }
   if (Refusal.isInstance(thrown)) {
     if (!allowed.includes('Refusal') || typeof thrown.text !== 'string') return wrong(point, by, 'Refusal', thrown)
@@ -91,6 +86,12 @@ function readKnown(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop
     }
   }
   return undefined
+}
+
+/** A veto as an object of this run (CASE-27): code, reason and JSON details of what was thrown, which is its `cause`. */
+export function freshVeto(thrown: Veto, by: AnswerOrigin): Veto {
+  const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
+  return new Veto(text(thrown.code, 'VETO'), text(thrown.message, 'Stopped.'), details, { by, cause: thrown })
 }
 
 function wrong(point: AskPoint, by: AnswerOrigin, name: string, thrown: unknown): GateStop {

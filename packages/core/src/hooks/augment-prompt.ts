@@ -1,5 +1,6 @@
 import { isThenable } from '../internal/json.js'
 import { AskingState } from './asking-context.js'
+import { StopSource } from '../internal/stop-source.js'
 import type { PromptContext } from './hook-contexts.js'
 import type { CompiledTap } from './hook-set.js'
 import { noteObserverError } from './observe.js'
@@ -16,14 +17,18 @@ export async function augmentPrompt(
   taps: readonly CompiledTap[],
   prompt: string | undefined,
   context: Omit<PromptContext, 'signal'>,
+  stops: StopSource = new StopSource(),
 ): Promise<string | undefined> {
   let current = prompt
   for (const tap of taps) {
+    if (stops.stopped) break
     const state = new AskingState()
+    const before = control.clock.monotonic()
     try {
       const returned = call(tap, current, new PromptTapContext(context, state))
-      const next = isThenable(returned) ? await withDeadline(control, tap, returned, state) : returned
-      if (next === LATE) continue
+      const next = isThenable(returned) ? await withDeadline(control, tap, returned, state, stops) : returned
+      // what comes late is dropped, also where the tap kept the thread beyond its deadline
+      if (next === LATE || control.clock.monotonic() - before > tap.timeoutMs) continue
       if (typeof next === 'string') current = next
       else if (next !== undefined)
         throw new TypeError(
@@ -64,7 +69,7 @@ class PromptTapContext implements PromptContext {
   }
 
   get signal(): AbortSignal {
-    return this.#state.signal()
+    return this.#state.signal
   }
 }
 
@@ -87,27 +92,40 @@ function call(tap: CompiledTap, prompt: string | undefined, context: PromptConte
   })
 }
 
+/** What a tap promised, or `LATE` where its deadline or the stop of the run came first. */
 function withDeadline(
   control: ObserveControl,
   tap: CompiledTap,
   returned: PromiseLike<unknown>,
   state: AskingState,
+  stops: StopSource,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    const end = (): void => {
+      control.deadlines.remove(deadline)
+      stops.unlisten(onStop)
+    }
+    const onStop = (reason: unknown): void => {
+      end()
+      state.abort(reason)
+      resolve(LATE)
+    }
     const deadline = control.deadlines.add(tap.timeoutMs, control.clock.monotonic(), () => {
       control.health.late += 1
-      state.end(undefined)
+      end()
+      state.abort(undefined)
       resolve(LATE)
     })
     Promise.resolve(returned).then(
       (value) => {
-        control.deadlines.remove(deadline)
+        end()
         resolve(value)
       },
       (error: unknown) => {
-        control.deadlines.remove(deadline)
+        end()
         reject(error as Error)
       },
     )
+    stops.listen(onStop)
   })
 }

@@ -66,7 +66,6 @@ interface Pending {
 function awaitTogether(control: ObserveControl, pending: readonly Pending[], always: boolean): Promise<void> {
   return new Promise((resolve) => {
     let left = 0
-    let timeoutMs = control.observerTimeoutMs
     for (let index = 0; index < pending.length; index++) {
       const entry = pending[index] as Pending
       const { tap } = entry
@@ -74,22 +73,10 @@ function awaitTogether(control: ObserveControl, pending: readonly Pending[], alw
         entry.waiting = true
         left += 1
       }
-      if (tap.timeoutMs < timeoutMs) timeoutMs = tap.timeoutMs
     }
-    const deadline = control.deadlines.add(timeoutMs, control.clock.monotonic(), () => {
-      for (const entry of pending) {
-        if (!entry.waiting) continue
-        entry.waiting = false
-        const { tap } = entry
-        control.health.late += 1
-        control.misses.set(tap.plugin, (control.misses.get(tap.plugin) ?? 0) + 1)
-        warn(
-          control.logger,
-          { plugin: tap.plugin, point: tap.point, timeoutMs },
-          'an observer missed its deadline and goes on alone',
-        )
-      }
-      resolve()
+    const now = control.clock.monotonic()
+    const deadline = control.deadlines.add(control.observerTimeoutMs, now, () => {
+      for (const entry of pending) if (entry.waiting) miss(entry, control.observerTimeoutMs)
     })
     const done = (entry: Pending): void => {
       if (!entry.waiting) return
@@ -97,6 +84,27 @@ function awaitTogether(control: ObserveControl, pending: readonly Pending[], alw
       if (--left > 0) return
       control.deadlines.remove(deadline)
       resolve()
+    }
+    const miss = (entry: Pending, timeoutMs: number): void => {
+      const { tap } = entry
+      control.health.late += 1
+      control.misses.set(tap.plugin, (control.misses.get(tap.plugin) ?? 0) + 1)
+      warn(
+        control.logger,
+        { plugin: tap.plugin, point: tap.point, timeoutMs },
+        'an observer missed its deadline and goes on alone',
+      )
+      done(entry)
+    }
+    // a tap's own shorter deadline is its own: it cuts nobody else short
+    for (const entry of pending) {
+      const { timeoutMs } = entry.tap
+      if (!entry.waiting || timeoutMs >= control.observerTimeoutMs) continue
+      const own = control.deadlines.add(timeoutMs, now, () => {
+        if (entry.waiting) miss(entry, timeoutMs)
+      })
+      const settled = (): void => control.deadlines.remove(own)
+      entry.promise.then(settled, settled)
     }
     for (let index = 0; index < pending.length; index++) {
       const entry = pending[index] as Pending

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Clock, Timer } from './clock.js'
 
 /** A deadline that waits in its queue. */
@@ -13,14 +14,19 @@ export interface Deadline {
 class DeadlineQueue {
   readonly #clock: Clock
   readonly #ms: number
+  readonly #place: AsyncResource
+  /** A length that comes again and again: its timer is kept while nobody waits. */
+  readonly #common: boolean
   /** Nobody waits in this queue any more: it can be forgotten. */
   readonly #idle: () => void
   #head: Deadline | undefined
   #tail: Deadline | undefined
   #timer: Timer | undefined
 
-  constructor(clock: Clock, ms: number, idle: () => void) {
+  constructor(clock: Clock, ms: number, common: boolean, place: AsyncResource, idle: () => void) {
+    this.#common = common
     this.#clock = clock
+    this.#place = place
     this.#ms = ms
     this.#idle = idle
   }
@@ -42,8 +48,13 @@ class DeadlineQueue {
     else deadline.previous.next = deadline.next
     if (deadline.next === undefined) this.#tail = deadline.previous
     else deadline.next.previous = deadline.previous
-    // nobody waits: the timer may run out by itself, without keeping the process alive
-    if (this.#head === undefined) this.#timer?.hold?.(false)
+    if (this.#head !== undefined) return
+    // nobody waits: the timer of a common length may run out by itself, without keeping the process alive
+    if (this.#common) this.#timer?.hold?.(false)
+    else {
+      this.cancel()
+      this.#idle()
+    }
   }
 
   cancel(): void {
@@ -52,7 +63,8 @@ class DeadlineQueue {
   }
 
   #arm(ms: number): void {
-    this.#timer = this.#clock.setTimeout(() => this.#fire(), ms)
+    // a timer serves many runs: it must not be made, nor fire, in the place of one of them
+    this.#timer = this.#place.runInAsyncScope(() => this.#clock.setTimeout(() => this.#fire(), ms))
   }
 
   #fire(): void {
@@ -76,16 +88,20 @@ class DeadlineQueue {
 export class Deadlines {
   readonly #clock: Clock
   readonly #queues = new Map<number, DeadlineQueue>()
+  readonly #place = new AsyncResource('SluiceDeadlines')
+  readonly #common: ReadonlySet<number>
 
-  constructor(clock: Clock) {
+  /** `common`: lengths in milliseconds that come again and again, whose timers are worth keeping. */
+  constructor(clock: Clock, common: Iterable<number> = []) {
     this.#clock = clock
+    this.#common = new Set(common)
   }
 
   /** Calls `expire` `ms` milliseconds after `from` (a reading of `clock.monotonic()`), unless it is removed before. */
   add(ms: number, from: number, expire: () => void): Deadline {
     let queue = this.#queues.get(ms)
     if (queue === undefined) {
-      queue = new DeadlineQueue(this.#clock, ms, () => this.#queues.delete(ms))
+      queue = new DeadlineQueue(this.#clock, ms, this.#common.has(ms), this.#place, () => this.#queues.delete(ms))
       this.#queues.set(ms, queue)
     }
     return queue.add(from, expire)

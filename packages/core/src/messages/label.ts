@@ -12,7 +12,8 @@ const NONE: readonly Label[] = Object.freeze([])
 /** The union of two label sets, in order of first appearance; returns one of them unchanged where it holds the other. */
 export function unionLabels(left: readonly Label[] | undefined, right: readonly Label[] | undefined): readonly Label[] {
   if (right === undefined || right.length === 0) return left ?? NONE
-  if (left === undefined || left.length === 0) return right
+  if (left === undefined || left.length === 0)
+    return Object.isFrozen(right) ? right : Object.freeze(right.map((label) => Object.freeze({ ...label })))
   let union: Label[] | undefined
   for (const label of right) {
     const known = (union ?? left).some((other) => other.kind === label.kind && other.source === label.source)

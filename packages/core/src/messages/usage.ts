@@ -40,16 +40,16 @@ function add(left: number | null, right: number | null): number | null {
 
 /** The sum of two usages: a class is `null` only where neither side reported it; calls without a report are counted. */
 export function addUsage(left: Usage, right: Usage): Usage {
-  if (left === USAGE_NONE) return right
+  if (left === USAGE_NONE) return Object.isFrozen(right) ? right : Object.freeze({ ...right })
   if (right === USAGE_NONE) return left
-  return {
+  return Object.freeze({
     inputTokens: add(left.inputTokens, right.inputTokens),
     cacheReadTokens: add(left.cacheReadTokens, right.cacheReadTokens),
     cacheWriteTokens: add(left.cacheWriteTokens, right.cacheWriteTokens),
     outputTokens: add(left.outputTokens, right.outputTokens),
     reasoningTokens: add(left.reasoningTokens, right.reasoningTokens),
     unreportedCalls: left.unreportedCalls + right.unreportedCalls,
-  }
+  })
 }
 
 /** Input tokens of all classes; `null` where none was reported. */

@@ -88,7 +88,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const logger = options.logger ?? stderrLogger()
   const runtimeKey = {}
   const store = options.store ?? (await defaultStore(options.root))
-  const deadlines = new Deadlines(clock)
+  const deadlines = new Deadlines(clock, [...Object.values(checked.timeouts), checked.limits.durationMs])
   let slot: HookSlot | undefined
   try {
     const applyParts = {

@@ -30,6 +30,8 @@ export class InlineSteps implements Steps {
   readonly #entries: LiveEntry[] = []
   readonly #closed = new Map<string, number>()
   #cursor = 0
+  /** Places beyond the cursor that have been asked for already. */
+  readonly #used = new Set<number>()
 
   constructor(parts: InlineParts, path: string, stored: readonly StoredEntry[] = []) {
     this.#parts = parts
@@ -54,7 +56,7 @@ export class InlineSteps implements Steps {
   recorded(name: string): Recorded {
     for (let index = this.#cursor; index < this.#entries.length; index++) {
       const entry = this.#entries[index] as LiveEntry
-      if (entry.name !== name) continue
+      if (entry.name !== name || this.#used.has(index)) continue
       if (entry.kind === 'branch') return entry.entries?.recorded('call') ?? 'nothing'
       if (entry.kind !== 'begin') return 'done'
       const done = this.#entries.some((later, place) => place > index && later.kind === 'step' && later.name === name)
@@ -159,15 +161,39 @@ export class InlineSteps implements Steps {
     return value
   }
 
-  /** The entry of the journal at this place, if the journal reaches so far; it must be the one that the code asks for. */
+  /**
+   * The entry of the journal at this place, if the journal reaches so far; it must be the one that the code asks for. Branches
+   * may have begun side by side: they are found by their name.
+   */
   #next(name: string, kind: StoredEntry['kind']): LiveEntry | undefined {
-    const entry = this.#entries[this.#cursor]
+    const place = kind === 'branch' ? this.#branchPlace(name) : this.#cursor
+    const entry = this.#entries[place]
     if (entry === undefined) return undefined
     if (entry.name !== name || entry.kind !== kind) {
+      // a new branch may begin beside branches of the journal that have not been asked for yet
+      if (kind === 'branch' && entry.kind === 'branch') return undefined
       throw this.#mismatch(`${kind} "${this.#below(name)}"`, `${entry.kind} "${this.#below(entry.name)}"`)
     }
-    this.#cursor++
+    this.#use(place)
     return entry
+  }
+
+  #branchPlace(name: string): number {
+    for (let place = this.#cursor; place < this.#entries.length; place++) {
+      const entry = this.#entries[place] as LiveEntry
+      if (entry.kind === 'branch' && entry.name === name && !this.#used.has(place)) return place
+    }
+    return this.#cursor
+  }
+
+  /** The cursor stands at the first entry that has not been asked for. */
+  #use(place: number): void {
+    if (place !== this.#cursor) {
+      this.#used.add(place)
+      return
+    }
+    this.#cursor++
+    while (this.#used.delete(this.#cursor)) this.#cursor++
   }
 
   #mismatch(asked: string, recorded: string): SluiceError {
@@ -182,7 +208,7 @@ export class InlineSteps implements Steps {
 
   #push(entry: LiveEntry): void {
     this.#entries.push(entry)
-    this.#cursor = this.#entries.length
+    this.#use(this.#entries.length - 1)
   }
 
   #below(name: string): string {
