@@ -21,6 +21,7 @@ import type { LoadedHistory } from '../sessions/history.js'
 import type { SessionRecord } from '../store/records.js'
 import { checkInput } from './check-input.js'
 import type { CheckedOptions } from './execute-options.js'
+import { giveBack } from './give-back.js'
 import { linkSignal } from './link-signal.js'
 import { currentNest } from './nest.js'
 import type { Nest } from './nest.js'
@@ -99,8 +100,7 @@ async function executeTop(
       sink,
     })
   } finally {
-    await release?.()
-    held.release()
+    await giveBack(release, held, parts.logger)
   }
 }
 
@@ -175,7 +175,7 @@ async function inFlight(face: RuntimeFace, start: Started): Promise<Run> {
       resources: options.resources ?? nest?.scope.run.options.resources ?? core.resources?.(),
       pausable: nest === undefined,
       outerExecutionId: outerOf(face),
-      journal: undefined,
+      resumed: undefined,
       gatePoints: nest?.scope.gatePoints,
       labels: unionLabels(nest?.scope.labels?.() ?? nest?.scope.run.options.labels, options.inputLabels),
     })

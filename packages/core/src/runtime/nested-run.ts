@@ -11,7 +11,7 @@ import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
-import type { EventSink } from '../generate/tree.js'
+import type { EventSink, Tree } from '../generate/tree.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { EnvironmentFields } from '../store/records.js'
 import type { JsonObject } from '../internal/json.js'
@@ -123,11 +123,21 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
     scope,
   }
   try {
-    return await runInFrame(frame, () => recorded(nested, run, agent, input, frame))
+    const done = await runInFrame(frame, () => recorded(nested, run, agent, input, frame))
+    tree.open.delete(executionId)
+    return done
+  } catch (error) {
+    // a paused one stays among the open runs: what it has used is stored with the journal
+    if (!waits(error, tree)) tree.open.delete(executionId)
+    throw error
   } finally {
     own.release()
-    tree.open.delete(executionId)
   }
+}
+
+/** The run was left paused: it waits for a human, or the journal did not fit and nothing was run. */
+function waits(error: unknown, tree: Tree): boolean {
+  return tree.stop === undefined && (Interrupt.isInstance(error) || isJournalMismatch(error))
 }
 
 async function recorded(
@@ -191,13 +201,12 @@ async function recorded(
     emitEnd(run, ended)
     return { ...done, labels: run.call?.labels ?? nested.labels, run }
   } catch (error) {
-    if (Interrupt.isInstance(error) && tree.stop === undefined) {
+    if (waits(error, tree)) {
       await store.executions
         .update(executionId, { ...countColumns(run), status: 'paused', updatedAt: clock.now() })
         .catch((fault: unknown) => noteStore(tree, executionId, fault))
       throw error
     }
-    if (isJournalMismatch(error)) throw error
     const failure = failureOf(tree, error, run.stops)
     ended = { status: 'failed', failure }
     await endRow(store, executionId, endColumns(run, ended, clock.now())).catch((fault: unknown) =>

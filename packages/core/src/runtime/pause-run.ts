@@ -1,14 +1,17 @@
 import type { Caller, ResolvedCaller } from '../context/caller.js'
 import type { StoredJournal } from '../engine/engine.js'
+import type { Effect } from '../generate/effect.js'
 import { emitRun } from '../generate/emit-run.js'
 import type { RunScope } from '../generate/run-scope.js'
 import type { TreeSnapshot } from '../generate/tree.js'
 import type { JsonObject } from '../internal/json.js'
 import type { FilePart } from '../messages/message.js'
 import { closeTurn } from '../sessions/session-header.js'
-import type { PendingRecord } from '../store/records.js'
+import type { NewMessageRecord, PendingRecord } from '../store/records.js'
+import { askedExecution } from './ask-before-execution.js'
 import { countColumns } from './execution-row.js'
 import type { RunRecorder } from './recorder.js'
+import type { AskedExecution } from './resumed.js'
 import type { PausedRun } from './run-result.js'
 import type { TopRun } from './top-run.js'
 import { writeReceipts } from './write-receipts.js'
@@ -23,14 +26,20 @@ export interface PausedState {
   readonly output: JsonObject | null
   readonly limits: JsonObject
   readonly caller: Caller
+  readonly execution: AskedExecution
+  /** Rows of the turn that are not in the log: those of the round that waits. A resume makes them again, a cancel writes them. */
+  readonly unlogged: readonly NewMessageRecord[]
 }
 
-/** Stores the journal with the execution; the run is over for this process until somebody resumes it. */
-export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder): Promise<PausedRun> {
+/**
+ * Stores the journal with the execution; the run is over for this process until somebody resumes it. Until the row says so, the
+ * run can still be stopped: then this throws, and the run ends with that.
+ */
+export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder, effect: Effect): Promise<PausedRun> {
   const { tree, sessionId } = top
   const { store, engine, clock } = tree.parts
   const executionId = tree.rootExecutionId
-  await tree.windUp()
+  await tree.windUp(false)
   await tree.settle()
   const pending = Object.freeze([...tree.pending])
   const state: PausedState = {
@@ -41,9 +50,13 @@ export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder
     output: top.output?.jsonSchema ?? null,
     limits: tree.limits as unknown as JsonObject,
     caller: callerAsGiven(top.caller),
+    execution: askedExecution(effect),
+    unlogged: recorder.unlogged(run.call),
   }
   await store.journals.put(executionId, state as unknown as JsonObject)
   await writeReceipts(tree)
+  tree.check()
+  tree.seal()
   const at = clock.now()
   await store.executions.update(executionId, { ...countColumns(run), status: 'paused', pending, updatedAt: at })
   await store.sessions.update(sessionId, (current) =>

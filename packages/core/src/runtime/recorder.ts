@@ -6,6 +6,7 @@ import type { Tree } from '../generate/tree.js'
 import { wellFormedJson } from '../internal/well-formed-text.js'
 import type { Message } from '../messages/message.js'
 import { toRows } from '../sessions/message-rows.js'
+import type { NewMessageRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import { writeReceipts } from './write-receipts.js'
 
@@ -55,17 +56,24 @@ export class RunRecorder implements RoundRecorder {
   }
 
   async closeRound(call: CallScope): Promise<void> {
-    const replayed = this.#steps.recorded(`log${this.#writes + 1}`) === 'done'
     const taken = this.#take(call)
     const count = await this.#steps.step(`log${++this.#writes}`, () => this.#write(taken))
     if (count !== null) this.messageCount = count
-    if (replayed) this.#tree.tally.waiting = []
   }
 
   /** What is not on record when the run ends before its round was closed: written once, whatever becomes of the run. */
   async rest(call: Conversation | undefined): Promise<void> {
     const count = await this.#write(this.#take(call ?? NOTHING))
     if (count !== null) this.messageCount = count
+  }
+
+  /** The rows of what is not on record, for a pause to keep. */
+  unlogged(call: Conversation | undefined): readonly NewMessageRecord[] {
+    const target = this.#target
+    if (target === undefined || call === undefined) return []
+    const from = { recorded: this.#recorded, messageIndex: this.#messageIndex, round: this.#round }
+    const messages = call.messages.slice(this.#recorded)
+    return wellFormedJson(this.#rowsOf({ messages, withheld: call.withheld, from }, target))
   }
 
   #take(call: Conversation): Taken {
@@ -89,16 +97,8 @@ export class RunRecorder implements RoundRecorder {
   }
 
   async #writeMessages(taken: Taken, target: Target): Promise<number> {
-    const { ids, clock } = this.#tree.parts
-    const { messages, withheld, from } = taken
-    const rows = toRows(messages, {
-      ...target,
-      ids,
-      at: clock.now(),
-      firstMessageIndex: from.messageIndex,
-      firstRound: from.round,
-      withheld: (index) => withheld.has(messages[index] as Message),
-    })
+    const { from } = taken
+    const rows = this.#rowsOf(taken, target)
     try {
       return await this.#store.messages.append(target.sessionId, rows)
     } catch (fault) {
@@ -112,5 +112,17 @@ export class RunRecorder implements RoundRecorder {
       }
       throw fault
     }
+  }
+
+  #rowsOf({ messages, withheld, from }: Taken, target: Target): NewMessageRecord[] {
+    const { ids, clock } = this.#tree.parts
+    return toRows(messages, {
+      ...target,
+      ids,
+      at: clock.now(),
+      firstMessageIndex: from.messageIndex,
+      firstRound: from.round,
+      withheld: (index) => withheld.has(messages[index] as Message),
+    })
   }
 }

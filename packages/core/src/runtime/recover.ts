@@ -1,4 +1,5 @@
-import { normalizeCaller } from '../context/caller.js'
+import type { ResolvedCaller } from '../context/caller.js'
+import { runInFrame } from '../context/frame.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { Tree } from '../generate/tree.js'
 import { addUsage, totalInput, USAGE_NONE, USAGE_NOT_REPORTED } from '../messages/usage.js'
@@ -8,8 +9,9 @@ import { closeTurn } from '../sessions/session-header.js'
 import type { Receipt } from '../hooks/receipt.js'
 import type { ExecutionRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
-import { scopeOf } from './cancel.js'
 import { endColumns, tellAfterExecution } from './finish-run.js'
+import type { PausedState } from './pause-run.js'
+import { callerOf, closingFrame, scopeOf } from './record-scope.js'
 import type { RuntimeFace } from './runtime-core.js'
 
 /**
@@ -31,15 +33,11 @@ export async function recoverCrashed(face: RuntimeFace): Promise<number> {
 
 async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<void> {
   const { parts } = face.core
-  const { store, clock } = parts
+  const { store } = parts
   const held = face.slot.acquire()
   try {
-    const caller = normalizeCaller({
-      user: record.appUser,
-      tenant: record.tenant,
-      audience: record.audience,
-      appId: record.appId,
-    })
+    const stored = (await store.journals.get(record.id)) as unknown as PausedState | undefined
+    const caller = callerOf(record, stored?.caller)
     const tree = new Tree(parts, {
       rootExecutionId: record.rootExecutionId,
       caller,
@@ -50,46 +48,56 @@ async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<
       limits: parts.limits,
       recorded: true,
     })
-    const run = scopeOf(tree, record)
-    // what it had spent since its row was last written is not known, and that is not zero
-    const spent = toKnown(record.usage)
-    const usage = addUsage(spent, USAGE_NOT_REPORTED)
-    tree.usage = usage
-    run.usage = usage
-    const error = new SluiceError(
-      'RUN_CRASHED',
-      'The process that owned this run is gone; what was in flight may have taken effect.',
-      { details: { executionId: record.id } },
-    )
-    const ended = { status: 'failed' as const, failure: { error, kind: 'crashed' as const, status: 'failed' as const } }
-    const at = clock.now()
-    const columns = endColumns(run, ended, at)
-    await store.executions.update(record.id, {
-      ...columns,
-      toolCallsCount: await toolCallsOf(store, record),
-    })
-    if (record.parentExecutionId === null) {
-      const messageCount = await store.messages.count(record.sessionId)
-      await store.sessions.update(record.sessionId, (current) =>
-        current === undefined
-          ? undefined
-          : closeTurn(current, {
-              status: 'failed',
-              inputTokens: totalInput(spent),
-              outputTokens: spent.outputTokens,
-              messageCount,
-              at,
-            }),
-      )
-      tree.stateOpen = true
-      await tellAfterExecution(run, ended, null, true)
-      await tree.settle()
-      await store.journals.delete(record.id)
+    try {
+      // a run that crashed after a resume: the state of its plugins as the pause stored it
+      if (stored !== undefined) tree.restore(stored.tree)
+      await endCrashed(tree, record, caller)
+    } finally {
+      tree.close()
     }
-    tree.close()
   } finally {
     held.release()
   }
+}
+
+/** Told first and marked last: where this process dies in between, the next one finds the run again. */
+async function endCrashed(tree: Tree, record: ExecutionRecord, caller: ResolvedCaller): Promise<void> {
+  const { store, clock } = tree.parts
+  const run = scopeOf(tree, record)
+  // what it had spent since its row was last written is not known, and that is not zero
+  const spent = toKnown(record.usage)
+  const usage = addUsage(spent, USAGE_NOT_REPORTED)
+  tree.usage = usage
+  run.usage = usage
+  const error = new SluiceError(
+    'RUN_CRASHED',
+    'The process that owned this run is gone; what was in flight may have taken effect.',
+    { details: { executionId: record.id } },
+  )
+  const ended = { status: 'failed' as const, failure: { error, kind: 'crashed' as const, status: 'failed' as const } }
+  if (record.parentExecutionId === null) {
+    await runInFrame(closingFrame(run, caller), async () => {
+      tree.stateOpen = true
+      await tree.windUp()
+      await tellAfterExecution(run, ended, null, true)
+      await tree.settle()
+    })
+    const messageCount = await store.messages.count(record.sessionId)
+    await store.sessions.update(record.sessionId, (current) =>
+      current === undefined
+        ? undefined
+        : closeTurn(current, {
+            status: 'failed',
+            inputTokens: totalInput(spent),
+            outputTokens: spent.outputTokens,
+            messageCount,
+            at: clock.now(),
+          }),
+    )
+    await store.journals.delete(record.id)
+  }
+  const columns = endColumns(run, ended, clock.now())
+  await store.executions.update(record.id, { ...columns, toolCallsCount: await toolCallsOf(store, record) })
 }
 
 /** Tool calls that are known to have come to a result: their receipts were stored round by round. */

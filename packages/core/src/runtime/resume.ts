@@ -1,6 +1,4 @@
 import { journalMismatch } from '../engine/journal-mismatch.js'
-import { normalizeCaller } from '../context/caller.js'
-import type { Caller, ResolvedCaller } from '../context/caller.js'
 import { bindRunContext } from '../context/run-context.js'
 import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
@@ -8,16 +6,24 @@ import { lowerLimits } from '../generate/settings.js'
 import { Tree } from '../generate/tree.js'
 import type { EnvironmentFields, ExecutionRecord, PluginStamp } from '../store/records.js'
 import type { HookSet } from '../hooks/hook-set.js'
+import { describeError } from '../hooks/observe.js'
+import type { JsonObject } from '../internal/json.js'
+import type { Message } from '../messages/message.js'
 import type { Scope } from '../sessions/scope.js'
 import { loadHistory } from '../sessions/history.js'
 import { compileValidator } from '../tools/compile-validator.js'
+import { cancelPaused } from './cancel-paused.js'
 import { notPaused, pausedRecord } from './decide.js'
 import { knownOptions } from './known-options.js'
+import { giveBack } from './give-back.js'
 import { linkSignal } from './link-signal.js'
-import type { Run } from './run-result.js'
-import type { RuntimeFace } from './runtime-core.js'
-import { runTop } from './top-run.js'
 import type { PausedState } from './pause-run.js'
+import { callerOf } from './record-scope.js'
+import type { Resumed } from './resumed.js'
+import { checkModels } from './run-profile-agent.js'
+import type { Run } from './run-result.js'
+import type { RuntimeCore, RuntimeFace } from './runtime-core.js'
+import { runTop } from './top-run.js'
 
 /** Options of `resume`. */
 export interface ResumeOptions {
@@ -36,7 +42,7 @@ export interface ResumeOptions {
  */
 export async function resume(face: RuntimeFace, executionId: string, options: ResumeOptions): Promise<Run> {
   const { core } = face
-  const { store, clock } = core.parts
+  const { store } = core.parts
   core.flight.check()
   checkResumeOptions(options)
   const record = await pausedRecord(core, executionId, options.scope)
@@ -45,44 +51,58 @@ export async function resume(face: RuntimeFace, executionId: string, options: Re
   let release: (() => unknown) | undefined
   try {
     const accepted = checkHooks(record, held.set, options.acceptHooks ?? [])
+    const agent = await resolveRecorded(face, record)
+    await checkModels(core, agent)
+    release = await store.sessions.acquire(record.sessionId, `resume:${record.id}:${core.parts.ids.id()}`, {
+      wait: false,
+    })
+    // read while nobody else can carry it on: another resume may have paused it again
     const stored = (await store.journals.get(record.id)) as unknown as PausedState | undefined
     if (stored === undefined)
       throw journalMismatch(`Run ${record.id} is paused, but its journal is gone. Nothing was run.`, {
         hint: 'Cancel the run and start another.',
       })
-    const agent = await resolveRecorded(face, record)
-    release = await store.sessions.acquire(record.sessionId, `resume:${record.id}:${core.parts.ids.id()}`, {
-      wait: false,
-    })
-    await claim(face, record, accepted)
+    const claimed = await claim(face, record, accepted)
+    const resumed: Resumed = { journal: stored.journal, execution: stored.execution, untouched: true, tree: undefined }
     try {
-      return await carryOn(face, record, stored, agent, held.set, options)
+      return await carryOn(face, claimed, stored, resumed, agent, held.set, options)
     } catch (error) {
-      await stayPaused(face, record)
+      if (resumed.untouched) {
+        await stayPaused(face, claimed, stored, resumed)
+        const reason = resumed.tree === undefined ? undefined : core.flight.cancelled.get(resumed.tree)
+        if (reason !== undefined) await cancelPaused(face, claimed, reason)
+      }
       throw error
     }
   } finally {
-    await release?.()
-    held.release()
+    await giveBack(release, held, core.parts.logger)
   }
+}
 
-  /** Where nothing was run (a stop of `beforeExecution`, another journal), the run is as paused as before. */
-  async function stayPaused(at: RuntimeFace, before: ExecutionRecord): Promise<void> {
-    await at.core.parts.store.executions
-      .transition(before.id, (current) =>
-        current.status === 'running'
-          ? { status: 'paused', pending: before.pending, updatedAt: clock.now() }
-          : undefined,
-      )
-      .catch(() => undefined)
-    await store.sessions
-      .update(before.sessionId, (current) =>
-        current === undefined || current.status !== 'running'
-          ? undefined
-          : { ...current, status: 'paused', pausedExecutionId: before.id },
-      )
-      .catch(() => undefined)
-  }
+/** Nothing was run (a stop of `beforeExecution`, another journal): the run is as paused as before, and was asked once more. */
+async function stayPaused(
+  face: RuntimeFace,
+  before: ExecutionRecord,
+  stored: PausedState,
+  { execution }: Resumed,
+): Promise<void> {
+  const { store, clock, logger } = face.core.parts
+  const note = (fault: unknown): void =>
+    logger.error({ executionId: before.id, error: describeError(fault) }, 'a run that stays paused could not be marked')
+  if (execution !== stored.execution)
+    await store.journals.put(before.id, { ...stored, execution } as unknown as JsonObject).catch(note)
+  await store.executions
+    .transition(before.id, (current) =>
+      current.status === 'running' ? { status: 'paused', pending: before.pending, updatedAt: clock.now() } : undefined,
+    )
+    .catch(note)
+  await store.sessions
+    .update(before.sessionId, (current) =>
+      current === undefined || current.status !== 'running'
+        ? undefined
+        : { ...current, status: 'paused', pausedExecutionId: before.id },
+    )
+    .catch(note)
 }
 
 const KEYS = ['scope', 'resources', 'signal', 'acceptHooks']
@@ -99,12 +119,12 @@ function checkResumeOptions(options: unknown): void {
   faults.throwIfAny('The options of resume are not acceptable', { reason: 'resume.options' })
 }
 
-/** Only one resume gets the run. */
+/** Only one resume gets the run: its row as it was then, with all decisions. */
 async function claim(
   face: RuntimeFace,
   record: ExecutionRecord,
   accepted: readonly PluginStamp[] | undefined,
-): Promise<void> {
+): Promise<ExecutionRecord> {
   const { store, clock } = face.core.parts
   let got = false
   const now = await store.executions.transition(record.id, (current) => {
@@ -113,13 +133,15 @@ async function claim(
       ? { status: 'running', updatedAt: clock.now(), ...(accepted === undefined ? {} : { plugins: accepted }) }
       : undefined
   })
-  if (!got) throw notPaused(now ?? record)
+  if (!got || now === undefined) throw notPaused(now ?? record)
+  return now
 }
 
 async function carryOn(
   face: RuntimeFace,
   record: ExecutionRecord,
   stored: PausedState,
+  resumed: Resumed,
   agent: Awaited<ReturnType<typeof resolveRecorded>>,
   hookSet: HookSet,
   options: ResumeOptions,
@@ -128,6 +150,7 @@ async function carryOn(
   const caller = callerOf(record, stored.caller)
   const limits = lowerLimits(core.parts.limits, stored.limits, new Faults())
   const environment = environmentOf(record)
+  const history = record.followUp === null ? [] : await earlierMessages(core, record)
   const tree = new Tree(core.parts, {
     rootExecutionId: record.id,
     caller,
@@ -139,26 +162,16 @@ async function carryOn(
     limits,
     recorded: true,
   })
-  tree.restore(stored.tree)
-  for (const entry of record.pending) {
-    if (entry.decision !== null) tree.decisions.set(entry.effectId, Object.freeze({ ...entry.decision }))
-    if (entry.expiresAt !== null) tree.expired.set(entry.effectId, entry.expiresAt)
-  }
-  const history =
-    record.followUp === null
-      ? []
-      : (
-          await loadHistory(core.parts.store, {
-            sessionId: record.sessionId,
-            agentCode: record.agentCode,
-            except: record.id,
-            ids: core.parts.ids,
-            at: core.parts.clock.now(),
-          })
-        ).messages
   let unlink: (() => void) | undefined
   try {
+    tree.restore(stored.tree)
+    for (const entry of record.pending) {
+      if (entry.decision !== null) tree.decisions.set(entry.effectId, Object.freeze({ ...entry.decision }))
+      if (entry.argsDigest !== '') tree.askedDigests.set(entry.effectId, entry.argsDigest)
+      if (entry.expiresAt !== null) tree.expired.set(entry.effectId, entry.expiresAt)
+    }
     core.flight.add(tree)
+    resumed.tree = tree
     unlink = linkSignal(tree, options.signal)
     return await runTop({
       face,
@@ -180,13 +193,20 @@ async function carryOn(
       outerExecutionId: record.outerExecutionId,
       gatePoints: undefined,
       labels: record.labels,
-      journal: stored.journal,
+      resumed,
     })
   } finally {
     unlink?.()
     tree.close()
     core.flight.remove(tree)
   }
+}
+
+async function earlierMessages(core: RuntimeCore, record: ExecutionRecord): Promise<readonly Message[]> {
+  const { store, ids, clock } = core.parts
+  const { sessionId, agentCode } = record
+  const loaded = await loadHistory(store, { sessionId, agentCode, except: record.id, ids, at: clock.now() })
+  return loaded.messages
 }
 
 /** The agent in the version that was recorded; another active one does not fit the journal. */
@@ -202,11 +222,6 @@ async function resolveRecorded(face: RuntimeFace, record: ExecutionRecord) {
       },
     )
   }
-}
-
-/** The run goes on as its stored caller; who stands in records is not decided anew. */
-function callerOf(record: ExecutionRecord, stored: Caller): ResolvedCaller {
-  return Object.freeze({ ...normalizeCaller(stored), createdBy: record.createdBy })
 }
 
 function environmentOf(record: ExecutionRecord): EnvironmentFields {

@@ -34,6 +34,9 @@ export class Flight {
   readonly #bound: number
   readonly #trees = new Map<string, Tree>()
   readonly #ended = new Set<() => void>()
+  readonly #gone = new Map<Tree, (() => void)[]>()
+  /** Why trees were cancelled: a resume that had run nothing by then does not leave its run paused. */
+  readonly cancelled = new WeakMap<Tree, string>()
   closed = false
 
   constructor(bound: number) {
@@ -66,6 +69,8 @@ export class Flight {
 
   remove(tree: Tree): void {
     this.#trees.delete(tree.rootExecutionId)
+    for (const wake of this.#gone.get(tree) ?? []) wake()
+    this.#gone.delete(tree)
     if (this.#trees.size === 0) {
       for (const wake of this.#ended) wake()
       this.#ended.clear()
@@ -78,6 +83,12 @@ export class Flight {
     if (tree !== undefined) return tree
     for (const other of this.#trees.values()) if (other.open.has(executionId)) return other
     return undefined
+  }
+
+  /** Waits until a tree is out of flight. */
+  gone(tree: Tree): Promise<void> {
+    if (this.#trees.get(tree.rootExecutionId) !== tree) return Promise.resolve()
+    return new Promise((resolve) => this.#gone.set(tree, [...(this.#gone.get(tree) ?? []), resolve]))
   }
 
   /** Ends all runs as aborted and waits for them. */

@@ -5,18 +5,19 @@ import type { Frame, RunFacts } from '../context/frame.js'
 import { currentFrame, runInFrame } from '../context/frame.js'
 import type { RunContext } from '../context/run-context.js'
 import { Interrupt } from '../engine/interrupt.js'
-import type { Steps, StoredJournal } from '../engine/engine.js'
+import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { Effect } from '../generate/effect.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
-import type { Tree } from '../generate/tree.js'
+import type { Tree, TreeStop } from '../generate/tree.js'
 import type { JsonObject } from '../internal/json.js'
 import type { FilePart, Message } from '../messages/message.js'
 import { closeTurn, continueTurn, openTurn } from '../sessions/session-header.js'
 import type { EnvironmentFields, NewMessageRecord } from '../store/records.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
+import { endOpenRuns } from './end-nested-runs.js'
 import { startRow } from './execution-row.js'
 import { errorColumns, failureOf } from './failure.js'
 import { emitEnd, endRow, finaliseRun, noteStore, tellAfterExecution } from './finish-run.js'
@@ -25,6 +26,7 @@ import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
 import { runAgent } from './run-agent.js'
 import type { RunningAgent } from './run-agent.js'
+import type { Resumed } from './resumed.js'
 import { withPartial } from './run-result.js'
 import type { CompletedRun, Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
@@ -53,8 +55,7 @@ export interface TopRun {
   readonly outerExecutionId: string | null
   readonly gatePoints: readonly string[] | undefined
   readonly labels: RunScope['options']['labels']
-  /** Set on a resume. */
-  readonly journal: StoredJournal | undefined
+  readonly resumed: Resumed | undefined
 }
 
 /** The life of one top-level run, from its first gate to its last observer (H-9). */
@@ -62,7 +63,7 @@ export async function runTop(top: TopRun): Promise<Run> {
   const { tree } = top
   const { engine } = tree.parts
   try {
-    return await engine.run(tree.rootExecutionId, (steps) => live(top, steps), top.journal)
+    return await engine.run(tree.rootExecutionId, (steps) => live(top, steps), top.resumed?.journal)
   } finally {
     await engine.forget(tree.rootExecutionId)
   }
@@ -96,14 +97,21 @@ function live(top: TopRun, steps: Steps): Promise<Run> {
   return runInFrame(frame, async () => {
     let effect: Effect
     try {
-      effect = await askBeforeExecution(run, steps)
-      if (top.journal !== undefined) await checkAgentRecord(steps, top.agent)
+      // before anybody is asked: gates that answer for a run hear how it ends
+      await recordAgent(top, steps)
+      effect = await askBeforeExecution(run, steps, top.resumed)
     } catch (error) {
       await tree.settle()
       throw withPartial(error, run)
     }
     return recorded(top, run, steps, frame, effect)
   })
+}
+
+async function recordAgent(top: TopRun, steps: Steps): Promise<void> {
+  if (top.resumed !== undefined) return checkAgentRecord(steps, top.agent)
+  const begun = steps.begin('agent', agentRecord(top.agent))
+  if (begun !== null) await begun
 }
 
 function factsOf(top: TopRun): RunFacts {
@@ -122,17 +130,21 @@ function factsOf(top: TopRun): RunFacts {
 
 /** From here on the run has a record, and `afterExecution` fires whatever happens. */
 async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, effect: Effect): Promise<Run> {
-  const { tree, agent, sessionId } = top
+  const { tree, agent, sessionId, resumed } = top
   const executionId = tree.rootExecutionId
   const recorder = new RunRecorder(tree, steps, { sessionId, executionId, agentCode: agent.code })
   try {
     await openRecord(top, run, steps)
   } catch (error) {
-    throw await neverBegan(top, run, error)
+    throw await neverBegan(top, run, effect, error)
   }
   frame.run = run.facts
   tree.open.set(executionId, run)
   const timeout = armTimeout(top)
+  const before = resumed === undefined ? undefined : workOf(tree)
+  if (resumed !== undefined) resumed.untouched = false
+  // a journal in the store is deleted when the run ends
+  let stored = resumed !== undefined
   const running: RunningAgent = {
     face: top.face,
     run,
@@ -161,15 +173,20 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
       iterationCount: done.iterationCount,
     }
   } catch (error) {
+    thrown = error
     if (Interrupt.isInstance(error) && tree.stop === undefined) {
+      stored = true
       try {
-        return await pauseRun(top, run, recorder)
+        return await pauseRun(top, run, recorder, effect)
       } catch (fault) {
         thrown = fault
       }
-    } else thrown = error
-    // nothing was run: the run stays paused
-    if (isJournalMismatch(thrown) && top.journal !== undefined) throw thrown
+    }
+    if (resumed !== undefined && isJournalMismatch(thrown) && tree.stop === undefined && workOf(tree) === before) {
+      resumed.untouched = true
+      await tellNotRun(run, effect, { error: thrown as SluiceError, kind: 'input', status: 'failed' })
+      throw withPartial(thrown, run)
+    }
     const failure = failureOf(tree, thrown)
     ended = { status: 'failed', failure }
   } finally {
@@ -179,6 +196,8 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
   if (ended.status === 'failed') {
     await recorder.rest(run.call).catch((fault: unknown) => noteStore(tree, executionId, fault))
   }
+  const below = endOpenRuns(tree)
+  if (below !== undefined) await below
   const receipt = closeExecution(
     run,
     effect,
@@ -193,7 +212,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
   await finaliseRun(run, ended, recorder.messageCount)
   await tellAfterExecution(run, ended, receipt)
   await tree.settle()
-  if (top.journal !== undefined) await tree.parts.store.journals.delete(executionId).catch(() => undefined)
+  if (stored) await tree.parts.store.journals.delete(executionId).catch(() => undefined)
   emitEnd(run, ended)
   frame.run = undefined
   if (ended.status === 'failed') throw withPartial(ended.failure.error, run)
@@ -206,16 +225,15 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
 }
 
 /** The run could not be put on record, so it never began: whoever was asked is told by `onStop`. */
-async function neverBegan(top: TopRun, run: RunScope, thrown: unknown): Promise<unknown> {
+async function neverBegan(top: TopRun, run: RunScope, effect: Effect, thrown: unknown): Promise<unknown> {
   const { tree } = top
   const error = SluiceError.isInstance(thrown)
     ? thrown
     : new SluiceError('STORE_FAILED', 'The record of the run could not be written; nothing was sent.', {
         cause: thrown,
       })
-  tree.end({ error, kind: 'store', status: 'failed' })
-  await tree.settle()
-  if (top.journal === undefined) {
+  await tellNotRun(run, effect, { error, kind: 'store', status: 'failed' })
+  if (top.resumed === undefined) {
     // the row may have been written beside the header that was not, or the other way round
     const { store, clock } = tree.parts
     const at = clock.now()
@@ -232,11 +250,27 @@ async function neverBegan(top: TopRun, run: RunScope, thrown: unknown): Promise<
   return withPartial(tree.stop?.error ?? error, run)
 }
 
+/** Nothing was run: whoever was asked is told by `onStop`, and the receipt of the asking is stored. */
+async function tellNotRun(run: RunScope, effect: Effect, stop: TreeStop): Promise<void> {
+  const { tree } = run
+  tree.end(stop)
+  await tree.windUp()
+  closeExecution(run, effect, 'error', 'no')
+  await tree.settle()
+  await writeReceipts(tree)?.catch((failure: unknown) => noteStore(tree, null, failure))
+}
+
+/** What a tree has done: the same figure before and after means that nothing was run in between. */
+function workOf(tree: Tree): number {
+  const { modelCalls, toolCalls, counts } = tree.snapshot()
+  return modelCalls + toolCalls + counts.effects
+}
+
 /** Writes the row and the session header; where that fails, the run fails and nothing was sent (S-7). */
 async function openRecord(top: TopRun, run: RunScope, steps: Steps): Promise<void> {
   const { tree, sessionId } = top
   const { store, clock } = tree.parts
-  if (top.journal !== undefined) {
+  if (top.resumed !== undefined) {
     await steps.step('record', () => undefined)
     await store.executions.update(tree.rootExecutionId, { status: 'running', pending: [], updatedAt: clock.now() })
     await store.sessions.update(sessionId, (current) =>
@@ -244,8 +278,6 @@ async function openRecord(top: TopRun, run: RunScope, steps: Steps): Promise<voi
     )
     return
   }
-  const begun = steps.begin('agent', agentRecord(top.agent))
-  if (begun !== null) await begun
   await steps.step('record', async () => {
     const at = clock.now()
     const row = startRow({
@@ -273,7 +305,9 @@ function armTimeout(top: TopRun): (() => void) | undefined {
   const seconds = top.agent.definition.timeoutSeconds
   if (seconds === null) return undefined
   const { deadlines, clock } = top.tree.parts
-  const deadline = deadlines.add(seconds * 1000, clock.monotonic(), () => {
+  // what it took before a pause counts, the pause does not
+  const left = top.resumed === undefined ? seconds * 1000 : Math.max(1, seconds * 1000 - top.tree.elapsedMs)
+  const deadline = deadlines.add(left, clock.monotonic(), () => {
     const error = new SluiceError(
       'RUN_TIMEOUT',
       `Agent "${top.agent.code}" took longer than its timeout of ${seconds} s.`,
