@@ -1,6 +1,7 @@
 import type { Steps } from '../engine/engine.js'
 import type { AskControl } from '../hooks/ask-gates.js'
 import type { EffectFacts } from '../hooks/asking-context.js'
+import type { ToolCallRecord } from '../errors/sluice-error.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { Clock } from '../internal/clock.js'
 import { unionLabels } from '../messages/label.js'
@@ -40,6 +41,8 @@ export class CallScope {
   /** Ids of the tool calls of this conversation, and how many were made for want of one. */
   readonly callIds = new Set<string>()
   madeIds = 0
+  /** Tool calls of this call, as its result lists them. */
+  readonly records: ToolCallRecord[] = []
   /** Tool calls that got a result. */
   toolCalls = 0
 

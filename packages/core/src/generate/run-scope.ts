@@ -38,6 +38,8 @@ export class RunScope {
   /** Where events of this run go besides the callback: its own stream, and those of the runs above it. */
   readonly sink: EventSink | undefined
   usage: Usage = USAGE_NONE
+  /** This run has ended: a call made inside it is refused with `RUN_OVER`. */
+  over = false
   /** The execution has landed once; a second `Land` in it is a veto. */
   landed = false
   readonly toolCalls: ToolCallRecord[] = []

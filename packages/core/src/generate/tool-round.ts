@@ -45,12 +45,14 @@ export async function runRound(
   } finally {
     results.push(...calls.map(resultPart))
     for (const entry of calls) {
-      call.run.toolCalls.push({
+      const record = {
         callId: entry.part.toolCallId,
         toolCode: entry.part.toolName,
-        status: entry.result?.status ?? 'not_run',
+        status: entry.result?.status ?? ('not_run' as const),
         ...(entry.result?.errorReference === undefined ? {} : { errorReference: entry.result.errorReference }),
-      })
+      }
+      call.run.toolCalls.push(record)
+      call.records.push(record)
     }
   }
   const skipped = Math.max(0, calls.length - room)

@@ -159,22 +159,27 @@ function readOptions(
   return { name, stage, timeoutMs, before: names }
 }
 
-/** Places each tap before the ones it names, within this plugin and one stage. */
+/** Places each tap before the ones it names, within this plugin and one stage; otherwise the order of registration stands. */
 function orderWithin(taps: readonly RawTap[], fault: (what: string, hint: string) => SluiceError): RawTap[] {
+  if (taps.every((tap) => tap.before.length === 0)) return [...taps]
+  const behind = (tap: RawTap, name: string): RawTap[] => {
+    const named = taps.filter((other) => other !== tap && other.name === name && other.stage === tap.stage)
+    if (named.length > 0) return named
+    throw fault(
+      `tap "${tap.name}" stands before "${name}", which this plugin does not tap at stage ${tap.stage}.`,
+      'Mend the name, or drop `before`.',
+    )
+  }
+  const after = new Map(taps.map((tap) => [tap, new Set(tap.before.flatMap((name) => behind(tap, name)))]))
+  const waiting = [...taps]
   const ordered: RawTap[] = []
-  for (const tap of taps) {
-    let place = ordered.length
-    for (const name of tap.before) {
-      if (!taps.some((other) => other !== tap && other.name === name && other.stage === tap.stage)) {
-        throw fault(
-          `tap "${tap.name}" stands before "${name}", which this plugin does not tap at stage ${tap.stage}.`,
-          'Mend the name, or drop `before`.',
-        )
-      }
-      const index = ordered.findIndex((other) => other.name === name && other.stage === tap.stage)
-      if (index >= 0 && index < place) place = index
+  while (waiting.length > 0) {
+    const next = waiting.findIndex((tap) => !waiting.some((other) => other !== tap && after.get(other)?.has(tap) === true))
+    if (next < 0) {
+      const names = waiting.map((tap) => `"${tap.name}"`).join(', ')
+      throw fault(`the taps ${names} stand before each other in a circle.`, 'Drop one `before`.')
     }
-    ordered.splice(place, 0, tap)
+    ordered.push(...waiting.splice(next, 1))
   }
   return ordered
 }

@@ -16,6 +16,7 @@ export function currentNest(runtimeKey: object): Nest | undefined {
   const frame = frameOf(runtimeKey)
   if (frame === undefined) return undefined
   const tree = frame.tree as Tree
-  if (tree.over) throw runOver(tree.rootExecutionId)
-  return { frame, scope: frame.scope as NestScope, tree }
+  const scope = frame.scope as NestScope
+  if (tree.over || scope.run.over) throw runOver(scope.run.facts.executionId ?? tree.rootExecutionId)
+  return { frame, scope, tree }
 }

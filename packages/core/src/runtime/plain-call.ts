@@ -155,7 +155,7 @@ async function standalone(
     await tree.windUp()
     tree.check()
     await tree.settle()
-    return generated(done, run)
+    return generated(done, call)
   } catch (error) {
     await tree.windUp()
     await recorder.rest(undefined).catch((fault: unknown) => noteStore(tree, null, fault))
@@ -206,13 +206,12 @@ async function inside(
     gate: nest.frame.gate,
     scope: inner,
   }
-  const before = { usage: run.usage, calls: run.toolCalls.length }
   try {
     const done = await runInFrame(frame, () => go(face, call, base, prepare, undefined))
     run.check()
-    return { ...generated(done, run), toolCalls: run.toolCalls.slice(before.calls) }
+    return generated(done, call)
   } catch (error) {
-    throw tree.stop?.error ?? (error instanceof FatalCallback ? error : withPartial(error, run))
+    throw tree.stop?.error ?? (error instanceof FatalCallback ? error : withPartial(error, run, call))
   } finally {
     own?.release()
     if (run !== outer) outer.takeOver(run)
@@ -278,14 +277,14 @@ async function go(
   return generateCall(call, resolved, recorder)
 }
 
-function generated(done: CallResultOf, run: RunScope): Generated {
+function generated(done: CallResultOf, { run, records }: CallScope): Generated {
   return Object.freeze({
     text: done.text,
     output: done.output,
     messages: done.messages,
     finishReason: done.finishReason,
     usage: done.usage,
-    toolCalls: Object.freeze([...run.toolCalls]),
+    toolCalls: Object.freeze([...records]),
     model: done.model,
     provider: done.provider,
     rootExecutionId: run.facts.rootExecutionId,

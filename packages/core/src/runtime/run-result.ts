@@ -1,5 +1,6 @@
 import type { ReceiptCounts, ToolCallRecord } from '../errors/sluice-error.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import type { CallScope } from '../generate/call-scope.js'
 import type { RunScope } from '../generate/run-scope.js'
 import type { JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
@@ -69,13 +70,14 @@ export interface Generated<Output = JsonValue | undefined> {
 }
 
 /** Puts what the run had on the error that leaves it. A foreign error that cannot be extended leaves as it is. */
-export function withPartial(error: unknown, run: RunScope | undefined): unknown {
+export function withPartial(error: unknown, run: RunScope | undefined, call?: CallScope): unknown {
   if (run === undefined || error === null || typeof error !== 'object') return error
   const partial = Object.freeze({
     ...(run.facts.executionId === null ? {} : { executionId: run.facts.executionId }),
-    usage: run.usage,
-    messages: run.call?.shown() ?? [],
-    toolCalls: Object.freeze([...run.toolCalls]),
+    // a call inside a run tells of itself, not of the conversation around it (G-42)
+    usage: call?.usage ?? run.usage,
+    messages: (call ?? run.call)?.shown() ?? [],
+    toolCalls: Object.freeze([...(call?.records ?? run.toolCalls)]),
     receipts: run.tree.receiptCounts(),
   })
   try {
