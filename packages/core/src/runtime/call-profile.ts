@@ -1,5 +1,7 @@
 import type { RunContext } from '../context/run-context.js'
+import { Faults } from '../errors/faults.js'
 import type { CallScope } from '../generate/call-scope.js'
+import { readSettings } from '../generate/settings.js'
 import { renderPrompt, resolvePromptCall } from '../prompts/prepare-prompt.js'
 import type { PromptOverrides } from '../prompts/prepare-prompt.js'
 import type { PlanOptions } from './build-plan.js'
@@ -27,7 +29,7 @@ export async function callProfile(
     const rendered = await renderPrompt(prompt, options.parameters, call.run.facts.runContext as RunContext)
     const plan: PlanOptions = {
       ...base,
-      settings: Object.freeze({ ...profileSettings(core.parts.settings, resolved), ...options.settings }),
+      settings: readSettings(profileSettings(core.parts.settings, resolved), options.settings, new Faults()),
       output: base.output ?? resolved.responseSchema,
       tools: profileTools(core, base.tools, resolved),
       reasoning: base.reasoning ?? resolved.settings.reasoning,

@@ -55,6 +55,20 @@ export async function cancelPaused(face: RuntimeFace, record: ExecutionRecord, r
   }
 }
 
+/** Ends a run whose time to be decided about is over. Returns false for any other. */
+export async function cancelExpired(face: RuntimeFace, executionId: string): Promise<boolean> {
+  const { store, clock } = face.core.parts
+  const record = await store.executions.get(executionId)
+  if (record?.status !== 'paused' || !hasExpired(record, clock.now())) return false
+  return cancelPaused(face, record, 'The run expired: nobody decided about it in time.')
+}
+
+/** An answer is missing, and no more can come. */
+function hasExpired({ pending }: ExecutionRecord, now: number): boolean {
+  const open = pending.filter((entry) => entry.decision === null)
+  return open.length > 0 && open.every((entry) => entry.expiresAt !== null && entry.expiresAt <= now)
+}
+
 /** The end of a run as any run has it: `onStop`, what is not on record yet, the receipt of its own gates, `afterExecution`. */
 async function endCancelled(
   run: RunScope,

@@ -37,6 +37,7 @@ import { Flight } from './runtime-core.js'
 import type { ResourcesFactory, RuntimeCore, RuntimeFace } from './runtime-core.js'
 import { runtimeOf } from './runtime-face.js'
 import type { Runtime } from './runtime.js'
+import { safeLogger } from './safe-logger.js'
 import { stderrLogger } from './stderr-logger.js'
 
 /** Options of `createRuntime`. Nothing of them is changed after creation. */
@@ -85,7 +86,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const checked = checkRuntimeOptions(options)
   const clock = options.clock ?? systemClock
   const ids = options.ids ?? createIds(() => clock.now())
-  const logger = options.logger ?? stderrLogger()
+  const logger = safeLogger(options.logger ?? stderrLogger())
   const runtimeKey = {}
   const store = options.store ?? (await defaultStore(options.root))
   const deadlines = new Deadlines(clock, [...Object.values(checked.timeouts), checked.limits.durationMs])
@@ -117,7 +118,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       },
       'sluice runtime ready',
     )
-    return runtimeOf(face, { applyParts, ownsStore: options.store === undefined })
+    return runtimeOf(face, { ownsStore: options.store === undefined })
   } catch (error) {
     deadlines.close()
     await slot?.close().catch(() => undefined)

@@ -22,7 +22,7 @@ const KEYS = ['effectId', 'decision', 'by', 'note', 'scope']
 
 /**
  * Records an answer, once, by compare; runs nothing. The gate that paused is asked again at `resume` and judges the answer.
- * @throws NOT_FOUND, NOT_PAUSED, ALREADY_DECIDED, INVALID_CONFIG
+ * @throws NOT_FOUND, NOT_PAUSED (also, with `reason` `decide.expired`, after `expiresAt`), ALREADY_DECIDED, INVALID_CONFIG
  */
 export async function decide(core: RuntimeCore, executionId: string, options: DecideOptions): Promise<void> {
   const faults = new Faults()
@@ -43,6 +43,7 @@ export async function decide(core: RuntimeCore, executionId: string, options: De
     const entry = current.pending[index]
     if (entry === undefined) fault ??= noSuchEffect(current, effectId)
     else if (entry.decision !== null) fault ??= decided(entry)
+    else if (entry.expiresAt !== null && entry.expiresAt <= answer.at) fault ??= expired(current, entry)
     if (fault !== undefined) return undefined
     return {
       pending: current.pending.map((other, place) => (place === index ? { ...other, decision: answer } : other)),
@@ -79,6 +80,18 @@ function noSuchEffect(record: ExecutionRecord, effectId: string): SluiceError {
   return new SluiceError('NOT_FOUND', `Run ${record.id} has no pending effect ${escapeControl(effectId, 200)}.`, {
     hint: `Pending are: ${record.pending.map((entry) => entry.effectId).join(', ') || 'none'}.`,
   })
+}
+
+function expired(record: ExecutionRecord, entry: PendingRecord): SluiceError {
+  return new SluiceError(
+    'NOT_PAUSED',
+    `The time to decide about effect ${entry.effectId} of run ${record.id} is over; it counts as denied.`,
+    {
+      reason: 'decide.expired',
+      details: { executionId: record.id, effectId: entry.effectId, expiresAt: entry.expiresAt },
+      hint: 'Resume the run, which then goes on without that effect, or cancel it.',
+    },
+  )
 }
 
 function decided(entry: PendingRecord): SluiceError {

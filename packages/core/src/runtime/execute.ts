@@ -19,6 +19,7 @@ import { checkCallArguments, checkTurn } from '../sessions/session-access.js'
 import { loadHistory } from '../sessions/history.js'
 import type { LoadedHistory } from '../sessions/history.js'
 import type { SessionRecord } from '../store/records.js'
+import { cancelExpired } from './cancel-paused.js'
 import { checkInput } from './check-input.js'
 import type { CheckedOptions } from './execute-options.js'
 import { giveBack } from './give-back.js'
@@ -60,7 +61,7 @@ async function executeTop(
   const { core } = face
   const { parts } = core
   core.flight.check()
-  const held = face.slot.acquire()
+  const held = nest === undefined ? face.slot.acquire() : face.slot.acquireInside(nest.scope.run.options.hookSet)
   let release: (() => unknown) | undefined
   try {
     const caller = callerOf(face, options, nest)
@@ -74,8 +75,7 @@ async function executeTop(
     const executionId = parts.ids.id()
     // a new session is taken as well: its id is in events and in the context of handlers before the run has ended
     release = await takeTurn(face, sessionId, executionId, options.signal)
-    const header = wanted === undefined ? undefined : await parts.store.sessions.get(sessionId)
-    checkTurn({ sessionId, header, caller, followUp: options.followUp !== undefined })
+    const header = wanted === undefined ? undefined : await openSession(face, options, sessionId, caller)
     const runContext = bindContext(header, nest, options)
     requireRunContext(runContext, agent.definition.requiredContext, agent.code)
     const input = options.followUp === undefined ? await checkInput(agent, options.input) : options.input
@@ -83,7 +83,6 @@ async function executeTop(
       options.followUp === undefined
         ? undefined
         : await loadHistory(parts.store, { sessionId, agentCode: agent.code, ids: parts.ids, at: parts.clock.now() })
-    const hookSet = nest === undefined ? held.set : parts.mergeSets(nest.scope.run.options.hookSet, held.set)
     return await inFlight(face, {
       caller,
       limits,
@@ -94,7 +93,7 @@ async function executeTop(
       runContext,
       input,
       loaded,
-      hookSet,
+      hookSet: held.set,
       nest,
       options,
       sink,
@@ -118,6 +117,28 @@ async function takeTurn(
   } catch (error) {
     throw signal?.aborted === true ? abortedBefore(signal.reason) : error
   }
+}
+
+/** The header of a session whose turn may be taken. A pause that has expired does not hold it: that run is ended first. */
+async function openSession(
+  face: RuntimeFace,
+  options: CheckedOptions,
+  sessionId: string,
+  caller: ResolvedCaller,
+): Promise<SessionRecord | undefined> {
+  const { sessions } = face.core.parts.store
+  const followUp = options.followUp !== undefined
+  const header = await sessions.get(sessionId)
+  try {
+    checkTurn({ sessionId, header, caller, followUp })
+    return header
+  } catch (error) {
+    const paused = SluiceError.isInstance(error, 'SESSION_BUSY') ? header?.pausedExecutionId : undefined
+    if (paused == null || !(await cancelExpired(face, paused))) throw error
+  }
+  const freed = await sessions.get(sessionId)
+  checkTurn({ sessionId, header: freed, caller, followUp })
+  return freed
 }
 
 interface Started {
@@ -268,7 +289,7 @@ async function executeNested(
   refuseTopLevelOptions(options)
   const { scope, tree } = nest
   const { parts } = face.core
-  const held = face.slot.acquire()
+  const held = face.slot.acquireInside(scope.run.options.hookSet)
   try {
     const path = `${scope.path === '' ? '' : `${scope.path}/`}x${++scope.next}`
     const done = await runNested({
@@ -282,7 +303,7 @@ async function executeNested(
       runContext: options.runContext,
       resources: options.resources,
       labels: unionLabels(scope.labels?.() ?? scope.run.call?.labels ?? scope.run.options.labels, options.inputLabels),
-      hookSet: parts.mergeSets(scope.run.options.hookSet, held.set),
+      hookSet: held.set,
       gatePoints: scope.gatePoints,
       signal: either(options.signal, sink?.unread),
       pausable: false,

@@ -3,6 +3,7 @@ import { applyPlugins } from '../hooks/apply-plugins.js'
 import type { ApplyParts, PluginList } from '../hooks/apply-plugins.js'
 import type { HookSet, HooksOrigin } from '../hooks/hook-set.js'
 import { loadConvention } from '../hooks/load-convention.js'
+import { mergeSets } from '../hooks/merge-sets.js'
 import { describeError } from '../hooks/observe.js'
 
 interface Held {
@@ -10,7 +11,19 @@ interface Held {
   uses: number
   /** Replaced: disposed when the last run that started with it has ended. */
   retired: boolean
+  /** Disposed, and all errors of that noted. */
+  readonly gone: Promise<void>
+  end(): void
 }
+
+/** A set in use; `release` gives it back. */
+export interface AcquiredSet {
+  readonly set: HookSet
+  release(): void
+}
+
+/** Which slots a set has its plugins from: one slot, or, in a call on a fork inside a run, several. Shared by a runtime and its forks. */
+type Family = WeakMap<HookSet, ReadonlySet<HookSlot>>
 
 /**
  * The set of plugins of one runtime (or fork): the one it was created with, or an override. A set that cannot be built leaves
@@ -21,6 +34,9 @@ export class HookSlot {
   readonly #plugins: PluginList | undefined
   readonly #root: string | undefined
   readonly #kind: HooksOrigin['kind']
+  readonly #family: Family
+  /** Sets that are not disposed. */
+  readonly #alive = new Set<Held>()
   #base: Held | undefined
   #current: Held | undefined
   #fault: unknown
@@ -28,11 +44,23 @@ export class HookSlot {
   /** Changes are made one after another. */
   #changing: Promise<void> = Promise.resolve()
 
-  constructor(parts: ApplyParts, plugins: PluginList | undefined, root: string | undefined, kind: HooksOrigin['kind']) {
+  constructor(
+    parts: ApplyParts,
+    plugins: PluginList | undefined,
+    root: string | undefined,
+    kind: HooksOrigin['kind'],
+    family: Family = new WeakMap(),
+  ) {
+    this.#family = family
     this.#parts = parts
     this.#plugins = plugins
     this.#root = root
     this.#kind = kind
+  }
+
+  /** The slot of a fork, whose calls inside a run add to the gates of that run. */
+  fork(plugins: PluginList): HookSlot {
+    return new HookSlot(this.#parts, plugins, undefined, 'fork', this.#family)
   }
 
   /** Builds the first set; rejects with the fault itself. */
@@ -46,7 +74,19 @@ export class HookSlot {
       this.#plugins === undefined
         ? await loadConvention(this.#root)
         : { plugins: this.#plugins, origin: { kind: this.#kind, path: null, digest: null } }
-    return { set: await applyPlugins(plugins, origin, this.#parts), uses: 0, retired: false }
+    return this.#apply(plugins, origin)
+  }
+
+  async #apply(plugins: PluginList, origin: HooksOrigin): Promise<Held> {
+    const set = await applyPlugins(plugins, origin, this.#parts)
+    this.#family.set(set, new Set([this]))
+    let end: () => void = () => undefined
+    const gone = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const held: Held = { set, uses: 0, retired: false, gone, end }
+    this.#alive.add(held)
+    return held
   }
 
   /** Replaces the set; `null` goes back to what the runtime was created with. A fault leaves the slot shut. */
@@ -67,11 +107,7 @@ export class HookSlot {
       this.#current =
         plugins === null
           ? await this.#backToBase()
-          : {
-              set: await applyPlugins(plugins, { kind: 'override', path: null, digest: null }, this.#parts),
-              uses: 0,
-              retired: false,
-            }
+          : await this.#apply(plugins, { kind: 'override', path: null, digest: null })
       this.#fault = undefined
     } catch (fault) {
       this.#fault = fault
@@ -96,7 +132,7 @@ export class HookSlot {
   }
 
   /** The set for a run that starts now; `release` gives it back at the end of that run. */
-  acquire(): { readonly set: HookSet; release(): void } {
+  acquire(): AcquiredSet {
     const held = this.#current
     if (held === undefined) {
       if (this.#closed) throw closed()
@@ -117,9 +153,22 @@ export class HookSlot {
         if (released) return
         released = true
         held.uses -= 1
-        if (held.retired && held.uses === 0) this.#dispose(held)
+        if (held.retired && held.uses === 0) void this.#dispose(held)
       },
     }
+  }
+
+  /**
+   * The set of a call inside a run: a run keeps the set that it started with, whatever has become of the slot since. Only
+   * another slot, a fork, adds its own.
+   */
+  acquireInside(outer: HookSet): AcquiredSet {
+    const inside = this.#family.get(outer)
+    if (inside?.has(this) === true) return { set: outer, release: () => undefined }
+    const { set: added, release } = this.acquire()
+    const set = mergeSets(outer, added)
+    if (set !== outer) this.#family.set(set, new Set([...(inside ?? []), this]))
+    return { set, release }
   }
 
   /** The set in force, or the fault that keeps the slot shut. */
@@ -127,27 +176,35 @@ export class HookSlot {
     return { set: this.#current?.set, fault: this.#fault }
   }
 
+  /** Takes no more runs; all plugins are disposed when it returns, each set after the last run that started with it. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#changing
-    const sets = new Set([this.#base, this.#current])
     this.#current = undefined
     this.#fault = closed()
-    for (const held of sets) if (held !== undefined) this.#note(await held.set.dispose())
+    const alive = [...this.#alive]
+    for (const held of alive) this.#retire(held)
+    await Promise.all(alive.map((held) => held.gone))
   }
 
   #retire(held: Held): void {
+    if (held.retired) return
     held.retired = true
-    if (held.uses === 0) this.#dispose(held)
+    if (held.uses === 0) void this.#dispose(held)
   }
 
-  #dispose(held: Held): void {
-    void held.set.dispose().then((errors) => this.#note(errors))
+  async #dispose(held: Held): Promise<void> {
+    try {
+      for (const error of await held.set.dispose()) this.#note(error)
+    } catch (error) {
+      this.#note(error)
+    }
+    this.#alive.delete(held)
+    held.end()
   }
 
-  #note(errors: readonly unknown[]): void {
-    for (const error of errors)
-      this.#parts.logger.warn({ error: describeError(error) }, 'a plugin failed while it was disposed')
+  #note(error: unknown): void {
+    this.#parts.logger.warn({ error: describeError(error) }, 'a plugin failed while it was disposed')
   }
 }
 

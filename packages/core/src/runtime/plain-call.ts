@@ -46,7 +46,7 @@ export async function plainCall(
   prepare: Prepare,
 ): Promise<Generated> {
   const nest = currentNest(face.core.parts.runtimeKey)
-  const held = face.slot.acquire()
+  const held = nest === undefined ? face.slot.acquire() : face.slot.acquireInside(nest.scope.run.options.hookSet)
   try {
     const base = planOptions(face, options, model)
     return nest === undefined
@@ -91,6 +91,7 @@ async function standalone(
   const faults = new Faults()
   const limits = lowerLimits(parts.limits, options.limits, faults)
   faults.throwIfAny('The limits of the call are not acceptable', { reason: 'generate.limits' })
+  const resources = options.resources ?? face.core.resources?.()
   const rootExecutionId = parts.ids.id()
   const tree = new Tree(parts, {
     rootExecutionId,
@@ -121,7 +122,7 @@ async function standalone(
     stops: tree.stops,
     labels: options.inputLabels ?? [],
     gatePoints: undefined,
-    resources: options.resources ?? face.core.resources?.(),
+    resources,
     hookSet,
     pausable: false,
   })
@@ -174,14 +175,13 @@ async function inside(
   base: PlanOptions,
   prepare: Prepare,
   nest: Nest,
-  added: Tree['hookSet'],
+  hookSet: Tree['hookSet'],
 ): Promise<Generated> {
   const { parts } = face.core
   const { scope, tree } = nest
   refuseTopLevelOptions(options)
   const outer = scope.run
   outer.check()
-  const hookSet = parts.mergeSets(outer.options.hookSet, added)
   const own = options.signal === undefined ? undefined : signalStops(outer, options.signal)
   const run = innerRun(outer, options, own?.stops)
   const path = `${scope.path === '' ? '' : `${scope.path}/`}g${++scope.next}`

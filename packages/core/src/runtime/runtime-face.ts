@@ -1,8 +1,9 @@
 import { normalizeCaller } from '../context/caller.js'
 import { frameOf, runInFrame } from '../context/frame.js'
 import { FatalCallback } from '../events/event-hub.js'
-import type { PluginList, ApplyParts } from '../hooks/apply-plugins.js'
+import type { PluginList } from '../hooks/apply-plugins.js'
 import { describeError } from '../hooks/observe.js'
+import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import type { EventSink, Tree } from '../generate/tree.js'
@@ -15,7 +16,8 @@ import { checkExecuteOptions } from './execute-options.js'
 import type { ExecuteOptions } from './execute-options.js'
 import { originOf } from './execution-row.js'
 import { explain } from './explain.js'
-import { HookSlot } from './hook-slot.js'
+import type { HookSlot } from './hook-slot.js'
+import { knownOptions } from './known-options.js'
 import { checkGenerateOptions, checkProfileOptions } from './plain-options.js'
 import { plainCall } from './plain-call.js'
 import { resume } from './resume.js'
@@ -27,17 +29,16 @@ import type { Health, Runtime, Show } from './runtime.js'
 
 /** What the public face needs beside its core. */
 export interface FaceParts {
-  readonly applyParts: ApplyParts
   readonly ownsStore: boolean
-  /** A fork closes its plugins only. */
-  readonly fork?: boolean
+  /** Set on a fork, which closes its plugins only: called when it has. */
+  readonly closed?: () => void
 }
 
 /** The public runtime over a face: thin, so that each verb stands in a file of its own. */
 export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
   const { core, slot } = face
   const { parts } = core
-  const forks: HookSlot[] = []
+  const forks = new Set<HookSlot>()
   let closing: Promise<void> | undefined
   const runtime = {
     execute: async (options: ExecuteOptions) => execute(face, checkExecuteOptions(options as never), undefined),
@@ -58,10 +59,11 @@ export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
     setHooks: (plugins: PluginList | null) => slot.replace(plugins),
     fork: async (options: { readonly plugins: PluginList }) => {
       slot.check()
-      const forked = new HookSlot(given.applyParts, options.plugins, undefined, 'fork')
+      const forked = slot.fork(pluginsOfFork(options))
       await forked.open()
-      forks.push(forked)
-      return runtimeOf({ core, slot: forked, prompts: face.prompts }, { ...given, fork: true })
+      forks.add(forked)
+      const closed = (): void => void forks.delete(forked)
+      return runtimeOf({ core, slot: forked, prompts: face.prompts }, { ...given, closed })
     },
     explain: (agentCode: string) => explain(face, agentCode),
     cancel: (executionId: string, options: Parameters<Runtime['cancel']>[1]) => cancel(face, executionId, options),
@@ -75,7 +77,8 @@ export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
       parts.events.fatal = false
     },
     health: () => healthOf(face),
-    close: () => (closing ??= given.fork === true ? closeFork(slot, forks) : closeAll(face, forks, given)),
+    close: () =>
+      (closing ??= given.closed !== undefined ? closeFork(slot, forks, given.closed) : closeAll(face, forks, given)),
     agents: core.agents,
     prompts: core.prompts,
     sessions: core.sessions,
@@ -178,12 +181,22 @@ function healthOf(face: RuntimeFace): Health {
   })
 }
 
-async function closeFork(slot: HookSlot, forks: readonly HookSlot[]): Promise<void> {
-  for (const fork of forks) await fork.close()
-  await slot.close()
+/** A fork says which plugins it has: the hook file of the application is never meant. */
+function pluginsOfFork(options: unknown): PluginList {
+  const faults = new Faults()
+  const { plugins } = knownOptions(options, 'fork', ['plugins'], faults)
+  if (!Array.isArray(plugins)) faults.add('plugins', 'must be a list of plugins; an empty one adds none')
+  faults.throwIfAny('The options of fork are not acceptable', { reason: 'fork.options' })
+  return plugins as PluginList
 }
 
-async function closeAll(face: RuntimeFace, forks: readonly HookSlot[], given: FaceParts): Promise<void> {
+async function closeFork(slot: HookSlot, forks: ReadonlySet<HookSlot>, closed: () => void): Promise<void> {
+  for (const fork of forks) await fork.close()
+  await slot.close()
+  closed()
+}
+
+async function closeAll(face: RuntimeFace, forks: ReadonlySet<HookSlot>, given: FaceParts): Promise<void> {
   const { core, slot } = face
   await core.flight.close()
   for (const fork of forks) await fork.close()
