@@ -28,7 +28,8 @@ export class ReceiptTally {
         else counts.stopped += 1
       }
     }
-    if (receipt.outcome === 'stopped') this.#stop = receipt
+    // the effect that was stopped comes first, the run that ended with it last
+    if (receipt.outcome === 'stopped') this.#stop ??= receipt
     this.waiting.push(receipt)
   }
 
