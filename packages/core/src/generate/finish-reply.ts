@@ -265,27 +265,27 @@ function noteHosted(call: CallScope, plan: CallPlan, open: OpenReply, parts: rea
     if (open.effect === undefined) continue
     const effectId = call.effectId(`m${call.requests}.h${number}`)
     const facts = call.facts(effectId, 1)
-    call.tree.addReceipt(
-      Object.freeze<Receipt>({
-        effect: 'tool_call',
-        effectId,
-        attempt: 1,
-        rootExecutionId: facts.rootExecutionId,
-        executionId: facts.executionId,
-        agentCode: facts.agentCode,
-        subject: declared?.code ?? part.toolName,
-        at: call.clock.now(),
-        askings: [
-          {
-            at: call.clock.now(),
-            gates: [{ plugin: open.target.provider.id, point: 'hosted', stage: 0, answer: 'hosted', ms: 0 }],
-          },
-        ],
-        outcome: 'ok',
-        sent: 'yes',
-        tenant: facts.tenant,
-      }),
-    )
+    const receipt = Object.freeze<Receipt>({
+      effect: 'tool_call',
+      effectId,
+      attempt: 1,
+      rootExecutionId: facts.rootExecutionId,
+      executionId: facts.executionId,
+      agentCode: facts.agentCode,
+      subject: declared?.code ?? part.toolName,
+      at: call.clock.now(),
+      askings: [
+        {
+          at: call.clock.now(),
+          gates: [{ plugin: open.target.provider.id, point: 'hosted', stage: 0, answer: 'hosted', ms: 0 }],
+        },
+      ],
+      outcome: 'ok',
+      sent: 'yes',
+      tenant: facts.tenant,
+    })
+    call.tree.addReceipt(receipt)
+    void emit(call, 'receipt', receipt as unknown as JsonObject)
   }
 }
 

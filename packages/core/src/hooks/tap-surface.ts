@@ -174,7 +174,9 @@ function orderWithin(taps: readonly RawTap[], fault: (what: string, hint: string
   const waiting = [...taps]
   const ordered: RawTap[] = []
   while (waiting.length > 0) {
-    const next = waiting.findIndex((tap) => !waiting.some((other) => other !== tap && after.get(other)?.has(tap) === true))
+    const next = waiting.findIndex(
+      (tap) => !waiting.some((other) => other !== tap && after.get(other)?.has(tap) === true),
+    )
     if (next < 0) {
       const names = waiting.map((tap) => `"${tap.name}"`).join(', ')
       throw fault(`the taps ${names} stand before each other in a circle.`, 'Drop one `before`.')

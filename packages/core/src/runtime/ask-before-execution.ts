@@ -3,11 +3,12 @@ import { PassThroughSteps } from '../engine/pass-through-steps.js'
 import { CallScope } from '../generate/call-scope.js'
 import { askPoint, Effect, receiptOf, settleGates } from '../generate/effect.js'
 import { ExecutionGateContext } from '../generate/effect-contexts.js'
+import { emitRun } from '../generate/emit-run.js'
 import { beginRecord } from '../generate/model-call.js'
 import type { RunScope } from '../generate/run-scope.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Receipt, Sent } from '../hooks/receipt.js'
-import type { JsonValue } from '../internal/json.js'
+import type { JsonObject, JsonValue } from '../internal/json.js'
 import { noteStore } from './finish-run.js'
 import type { AskedExecution, Resumed } from './resumed.js'
 import { writeReceipts } from './write-receipts.js'
@@ -39,6 +40,7 @@ export async function askBeforeExecution(run: RunScope, steps: Steps, resumed: R
       tree.options.tenant,
     )
     tree.addReceipt(receipt)
+    emitRun(run, 'receipt', receipt as unknown as JsonObject)
     await tree.tellGateStop(stop, receipt, {
       effectId,
       attempt,
@@ -108,5 +110,6 @@ export function closeExecution(
 ): Receipt {
   const receipt = receiptOf(effect, { outcome, sent }, run.tree.options.tenant)
   run.tree.addReceipt(receipt)
+  emitRun(run, 'receipt', receipt as unknown as JsonObject)
   return receipt
 }

@@ -2,6 +2,7 @@ import type { ProfileAgentDefinition } from '../agents/agent-definition.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { RunContext } from '../context/run-context.js'
 import type { Steps } from '../engine/engine.js'
+import { journalMismatch } from '../engine/journal-mismatch.js'
 import { CallScope } from '../generate/call-scope.js'
 import { generateCall } from '../generate/generate-call.js'
 import type { CallResultOf } from '../generate/generate-call.js'
@@ -13,6 +14,7 @@ import type { Label } from '../messages/label.js'
 import type { FilePart, Message, TextPart } from '../messages/message.js'
 import { resolvePromptCall, renderPrompt } from '../prompts/prepare-prompt.js'
 import type { PromptCall } from '../prompts/prepare-prompt.js'
+import type { PromptProfileRecord } from '../prompts/prompt-registry.js'
 import { historyWindow } from '../sessions/history-window.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
@@ -111,7 +113,8 @@ async function prepareStored(
   runContext: RunContext,
 ): Promise<Prepared> {
   const { code, version } = agent.profile as { code: string; version: number | null }
-  const { prompt } = await core.prompts.resolve(code, version ?? undefined)
+  const { prompt, record } = await core.prompts.resolve(code, version ?? undefined)
+  await checkProfile(call, record)
   const resolved = resolvePromptCall(prompt)
   const settings = profileSettings(settingsOf(agent, turn.settings), resolved)
   const plan = planOf(agent, turn, {
@@ -128,6 +131,17 @@ async function prepareStored(
   const rendered = await renderPrompt(prompt, turn.input, runContext)
   noteReplaced(call, rendered.replaced)
   return { plan, messages: await firstMessages(call, rendered.system, rendered.user, turn.files) }
+}
+
+/** The journal keeps which version of the profile a run began with: a replay never goes on under another prompt. */
+async function checkProfile(call: CallScope, record: PromptProfileRecord): Promise<void> {
+  const now = { code: record.code, version: record.version, digest: record.digest }
+  const then = await call.steps.begin('profile', now)
+  if (then.version === now.version && then.digest === now.digest) return
+  throw journalMismatch(
+    `The run was paused under version ${then.version} of prompt profile "${record.code}", which is now version ${now.version} or was changed. Nothing was run.`,
+    { hint: 'Bring that version back, or cancel the run and start another.', details: { recorded: then, now } },
+  )
 }
 
 function planOf(

@@ -102,6 +102,8 @@ function live(top: TopRun, steps: Steps): Promise<Run> {
       effect = await askBeforeExecution(run, steps, top.resumed)
     } catch (error) {
       await tree.settle()
+      // a stream that was opened hears how the run ended, also where it never began
+      emitEnd(run, { status: 'failed', failure: failureOf(tree, error) })
       throw withPartial(error, run)
     }
     return recorded(top, run, steps, frame, effect)
