@@ -342,6 +342,7 @@ describe('a stream', () => {
       'receipt',
       'assistant_text',
       'response_complete',
+      'receipt',
       'run_ended',
     ])
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1))

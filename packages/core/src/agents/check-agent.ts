@@ -57,6 +57,17 @@ export function checkKnown(options: Options, known: readonly string[], faults: F
   for (const key of Object.keys(options)) if (!known.includes(key)) faults.add(key, 'is not an option')
 }
 
+const OF_A_CALL = ['reasoning', 'temperature', 'topP', 'stopSequences', 'providerOptions']
+
+/** Checks what is handed on to the provider with every request of a call. */
+export function checkModelOptions(options: Options, faults: Faults): void {
+  for (const key of OF_A_CALL) {
+    const value = options[key]
+    const fault = value === undefined ? undefined : (OPTIONAL[key] as Check)(value)
+    if (fault !== undefined) faults.add(key, fault)
+  }
+}
+
 /** Checks what agents of every type have: code, description, and the optional numbers and lists. */
 export function checkAgentFields(options: Options, faults: Faults): void {
   const code = checkCode(options.code)

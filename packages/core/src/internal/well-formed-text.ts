@@ -11,6 +11,14 @@ export function wellFormedJson<Value>(value: Value): Value {
   return copy(value as JsonValue) as Value
 }
 
+/** True for JSON data in which every text and key is well-formed. */
+export function isWellFormedJson(value: unknown): boolean {
+  if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed()
+  if (value === null || typeof value !== 'object') return true
+  if (Array.isArray(value)) return value.every(isWellFormedJson)
+  return Object.entries(value).every(([key, inner]) => isWellFormedJson(key) && isWellFormedJson(inner))
+}
+
 function copy(value: JsonValue): JsonValue {
   if (typeof value === 'string') return wellFormedText(value)
   if (value === null || typeof value !== 'object') return value

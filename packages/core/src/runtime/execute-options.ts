@@ -5,6 +5,7 @@ import { Faults } from '../errors/faults.js'
 import type { Limits } from '../generate/settings.js'
 import { isPlainJson, isPlainObject } from '../internal/json.js'
 import type { JsonObject } from '../internal/json.js'
+import { isWellFormedJson } from '../internal/well-formed-text.js'
 import type { Label } from '../messages/label.js'
 import type { FilePart } from '../messages/message.js'
 import { compileValidator } from '../tools/compile-validator.js'
@@ -66,6 +67,9 @@ const KEYS: readonly string[] = [
   'limits',
 ]
 
+/** No store takes such a text, so it is refused before any gate is asked (CASE-20). */
+const UNPAIRED = 'must not hold unpaired surrogates: pass the text through toWellFormed()'
+
 /** Options whose shape has been checked. */
 export interface CheckedOptions {
   readonly agent: string | AgentDefinition
@@ -101,8 +105,10 @@ export function checkExecuteOptions(
     faults.add('version', 'must be a whole number above 0')
   if (input !== undefined && !(isPlainObject(input) && isPlainJson(input)))
     faults.add('input', 'must be a plain object of JSON data')
+  else if (!isWellFormedJson(input)) faults.add('input', UNPAIRED)
   if (followUp !== undefined && !(typeof followUp === 'string' && followUp !== ''))
     faults.add('followUp', 'must be a text that is not empty')
+  else if (!isWellFormedJson(followUp)) faults.add('followUp', UNPAIRED)
   if (followUp !== undefined && input !== undefined && isPlainObject(input) && Object.keys(input).length > 0)
     faults.add('input', 'has no effect beside followUp: the templates are not rendered again')
   if (sessionId !== undefined && !(typeof sessionId === 'string' && sessionId !== ''))
@@ -139,5 +145,6 @@ function checkFiles(files: unknown, faults: Faults): void {
     const sound =
       isPlainObject(file) && file.type === 'file' && typeof file.mediaType === 'string' && typeof file.data === 'string'
     if (!sound) faults.add(`files.${index}`, "must be { type: 'file', mediaType, data } with base64 data")
+    else if (!isWellFormedJson(file)) faults.add(`files.${index}`, UNPAIRED)
   }
 }

@@ -1,6 +1,8 @@
+import { checkModelOptions } from '../agents/check-agent.js'
 import type { Caller } from '../context/caller.js'
 import type { OfferedRunContext } from '../context/run-context.js'
 import { Faults } from '../errors/faults.js'
+import { DEFAULT_SETTINGS, readLimits, readSettings } from '../generate/settings.js'
 import type { Limits, LoopSettings } from '../generate/settings.js'
 import { isPlainJson, isPlainObject } from '../internal/json.js'
 import type { JsonObject } from '../internal/json.js'
@@ -204,6 +206,23 @@ function messagesOf(given: Readonly<Record<string, unknown>>, faults: Faults): r
   return typeof system === 'string' ? [{ role: 'system', content: system }, user] : [user]
 }
 
+function isToolChoice(value: unknown): boolean {
+  if (value === 'auto' || value === 'required' || value === 'none') return true
+  return isPlainObject(value) && typeof value.tool === 'string' && Object.keys(value).length === 1
+}
+
+function isConnection(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const { apiKey = '', baseUrl = '', headers = {}, ...rest } = value
+  return (
+    typeof apiKey === 'string' &&
+    typeof baseUrl === 'string' &&
+    isPlainObject(headers) &&
+    Object.values(headers).every((header) => typeof header === 'string') &&
+    Object.keys(rest).length === 0
+  )
+}
+
 function commonOf(given: Readonly<Record<string, unknown>>, faults: Faults): PlainCall {
   const { tools = [], hostedTools = [], signal, maxToolCalls, maxOutputTokens } = given
   if (!Array.isArray(tools) || !tools.every(isToolDefinition))
@@ -225,6 +244,13 @@ function commonOf(given: Readonly<Record<string, unknown>>, faults: Faults): Pla
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   } as Partial<LoopSettings>
   if (given.settings !== undefined && !isPlainObject(given.settings)) faults.add('settings', 'must be a plain object')
+  readSettings(DEFAULT_SETTINGS, settings, faults)
+  readLimits(given.limits, faults)
+  checkModelOptions(given, faults)
+  if (given.toolChoice !== undefined && !isToolChoice(given.toolChoice))
+    faults.add('toolChoice', "must be 'auto', 'required', 'none' or { tool: 'code' }")
+  if (given.connection !== undefined && !isConnection(given.connection))
+    faults.add('connection', 'must be { apiKey, baseUrl, headers }: texts, and an object of texts')
   return {
     ...(given as unknown as PlainCall),
     tools: tools as readonly ToolDefinition[],

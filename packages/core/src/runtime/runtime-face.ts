@@ -5,6 +5,7 @@ import type { PluginList } from '../hooks/apply-plugins.js'
 import { describeError } from '../hooks/observe.js'
 import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import { isPlainObject } from '../internal/json.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import type { EventSink, Tree } from '../generate/tree.js'
 import { scopeOf } from '../sessions/scope.js'
@@ -98,7 +99,7 @@ async function unwrapped<Value>(call: Promise<Value>): Promise<Value> {
 }
 
 function openStream(face: RuntimeFace, options: ExecuteOptions & { readonly show?: Show }): RunStream {
-  const { show, ...rest } = options
+  const { show, ...rest } = isPlainObject(options) ? options : { show: undefined }
   if (show !== undefined && show !== 'live' && show !== 'checked') {
     throw new SluiceError('INVALID_CONFIG', "`show` must be 'live' or 'checked'.", { reason: 'stream.show' })
   }
@@ -131,7 +132,8 @@ function openStream(face: RuntimeFace, options: ExecuteOptions & { readonly show
       if (wanted !== undefined) abortTree(started, wanted)
     },
   }
-  const run = (async () => execute(face, checkExecuteOptions(rest as never, 'stream'), () => sink))()
+  const run = (async () =>
+    execute(face, checkExecuteOptions((isPlainObject(options) ? rest : options) as never, 'stream'), () => sink))()
   // handled when nobody awaits it: the iteration ends, and the error is in `run`
   run.then(
     () => queue.close(),

@@ -3,6 +3,7 @@ import { SluiceError } from '../errors/sluice-error.js'
 import { boundText } from '../internal/bounded-text.js'
 import type { MaybePromise } from '../internal/json.js'
 import { isThenable } from '../internal/json.js'
+import { wellFormedText } from '../internal/well-formed-text.js'
 import type { ToolContext } from './tool-definition.js'
 
 const REFERENCED: unique symbol = Symbol.for('sluice.referenced-tool-error') as never
@@ -94,5 +95,5 @@ function isStop(error: unknown): boolean {
 }
 
 function bounded(text: string, max: number): string {
-  return boundText(text, max).text
+  return wellFormedText(boundText(text, max).text)
 }
