@@ -151,6 +151,8 @@ class Oracle {
     let landing = false
     let refusals = 0
     for (let request = 1; ; request++) {
+      // a reply that could not be asked about is not sent for
+      if (inside.includes('inspectReply') && this.#at('inspectReply').length > 0) throw new Reentered()
       const effect = this.#effect(`${path}m${request}`)
       const before = this.#settle(effect, [this.#at('beforeModelCall')], inside)
       if (before?.word === 'landed' && !this.#landed) {
@@ -167,13 +169,7 @@ class Oracle {
       const first = !side && this.#mainReplies++ === 0
       const calls = first && !landing
       this.#open(effect, side ? TIMES.sideReplyMs : this.#shape.replyMs[first ? 0 : 1], inside)
-      let after: Answer | undefined
-      try {
-        after = this.#settle(effect, [this.#at('inspectReply')], inside)
-      } catch (thrown) {
-        this.#close(effect, 'error', 'yes')
-        throw thrown
-      }
+      const after = this.#settle(effect, [this.#at('inspectReply')], inside)
       if (after?.word === 'refused') {
         this.#close(effect, 'refused', 'yes')
         this.#tell(after)
