@@ -132,7 +132,8 @@ function nestScope(call: CallScope, effect: Effect, point: string): NestScope {
   }
 }
 
-function reentered(point: string): SluiceError {
+/** What a call from a gate gets that reaches the point it came from. */
+export function reentered(point: string): SluiceError {
   return new SluiceError(
     'GATE_REENTERED',
     `A gate at ${point} called the runtime, and that call reached ${point} again.`,

@@ -11,7 +11,7 @@ import type { Landing } from './build-request.js'
 import type { CallPlan, ModelTarget } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import { closeFailed, closeModel, countUsage, tellRetracted, tellStop } from './close-model.js'
-import { askPoint, Effect, settleGates } from './effect.js'
+import { askPoint, Effect, reentered, settleGates } from './effect.js'
 import { ModelGateContext } from './effect-contexts.js'
 import type { ModelFacts } from './effect-contexts.js'
 import { receiveReply } from './receive-reply.js'
@@ -88,6 +88,12 @@ async function backOff(call: CallScope, plan: CallPlan, error: unknown, attempt:
   call.run.check()
 }
 
+/** A call that a gate at `inspectReply` makes would come back to it: it is refused before anything is asked or sent. */
+function refuseReentry(call: CallScope): void {
+  if (call.gatePoints?.includes('inspectReply') === true && call.hookSet.gates.inspectReply.length > 0)
+    throw reentered('inspectReply')
+}
+
 async function attemptModel(
   call: CallScope,
   plan: CallPlan,
@@ -97,6 +103,7 @@ async function attemptModel(
   const { steps, tree } = call
   const { name, landing } = attempting
   call.run.check()
+  refuseReentry(call)
   if (steps.recorded(`${name}.land`) !== 'nothing') {
     const landed = (await steps.begin(`${name}.land`, null as JsonValue)) as { maxOutputTokens: number | null }
     call.run.landed = true
