@@ -133,9 +133,9 @@ export class HookSlot {
 
   /** The set for a run that starts now; `release` gives it back at the end of that run. */
   acquire(): AcquiredSet {
+    if (this.#closed) throw closed()
     const held = this.#current
     if (held === undefined) {
-      if (this.#closed) throw closed()
       throw new SluiceError(
         'HOOKS_BROKEN',
         `The runtime accepts no runs: its plugins could not be set up. ${describeError(this.#fault)}`,

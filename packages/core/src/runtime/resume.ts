@@ -63,7 +63,13 @@ export async function resume(face: RuntimeFace, executionId: string, options: Re
         hint: 'Cancel the run and start another.',
       })
     const claimed = await claim(face, record, accepted)
-    const resumed: Resumed = { journal: stored.journal, execution: stored.execution, untouched: true, tree: undefined }
+    const resumed: Resumed = {
+      journal: stored.journal,
+      execution: stored.execution,
+      untouched: true,
+      live: false,
+      tree: undefined,
+    }
     try {
       return await carryOn(face, claimed, stored, resumed, agent, held.set, options)
     } catch (error) {

@@ -16,6 +16,8 @@ export interface Resumed {
   execution: AskedExecution
   /** True as long as nothing was run: whatever is thrown then, the run is as paused as before. */
   untouched: boolean
+  /** True once a step was run in place of being replayed. */
+  live: boolean
   /** Its tree, once it is in flight. */
   tree: Tree | undefined
 }

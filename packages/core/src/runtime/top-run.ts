@@ -20,7 +20,7 @@ import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
 import { endOpenRuns } from './end-nested-runs.js'
 import { startRow } from './execution-row.js'
 import { errorColumns, failureOf } from './failure.js'
-import { emitEnd, endRow, finaliseRun, noteStore, tellAfterExecution } from './finish-run.js'
+import { emitEnd, endRow, finaliseRun, logFailure, noteStore, tellAfterExecution } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
@@ -31,6 +31,7 @@ import { withPartial } from './run-result.js'
 import type { CompletedRun, Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
+import { WatchedSteps } from './watched-steps.js'
 import { writeReceipts } from './write-receipts.js'
 
 /** Everything about a top-level run that was decided before its first gate is asked. */
@@ -63,10 +64,17 @@ export async function runTop(top: TopRun): Promise<Run> {
   const { tree } = top
   const { engine } = tree.parts
   try {
-    return await engine.run(tree.rootExecutionId, (steps) => live(top, steps), top.resumed?.journal)
+    return await engine.run(tree.rootExecutionId, (steps) => live(top, watched(top, steps)), top.resumed?.journal)
   } finally {
     await engine.forget(tree.rootExecutionId)
   }
+}
+
+function watched({ resumed }: TopRun, steps: Steps): Steps {
+  if (resumed === undefined) return steps
+  return new WatchedSteps(steps, () => {
+    resumed.live = true
+  })
 }
 
 function live(top: TopRun, steps: Steps): Promise<Run> {
@@ -143,7 +151,6 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
   frame.run = run.facts
   tree.open.set(executionId, run)
   const timeout = armTimeout(top)
-  const before = resumed === undefined ? undefined : workOf(tree)
   if (resumed !== undefined) resumed.untouched = false
   // a journal in the store is deleted when the run ends
   let stored = resumed !== undefined
@@ -184,7 +191,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
         thrown = fault
       }
     }
-    if (resumed !== undefined && isJournalMismatch(thrown) && tree.stop === undefined && workOf(tree) === before) {
+    if (resumed !== undefined && isJournalMismatch(thrown) && tree.stop === undefined && !resumed.live) {
       resumed.untouched = true
       await tellNotRun(run, effect, { error: thrown as SluiceError, kind: 'input', status: 'failed' })
       throw withPartial(thrown, run)
@@ -211,6 +218,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
           ? 'stopped'
           : 'aborted',
   )
+  if (ended.status === 'failed') logFailure(run, ended.failure, 'a run failed')
   await finaliseRun(run, ended, recorder.messageCount)
   await tellAfterExecution(run, ended, receipt)
   await tree.settle()
@@ -260,12 +268,6 @@ async function tellNotRun(run: RunScope, effect: Effect, stop: TreeStop): Promis
   closeExecution(run, effect, 'error', 'no')
   await tree.settle()
   await writeReceipts(tree)?.catch((failure: unknown) => noteStore(tree, null, failure))
-}
-
-/** What a tree has done: the same figure before and after means that nothing was run in between. */
-function workOf(tree: Tree): number {
-  const { modelCalls, toolCalls, counts } = tree.snapshot()
-  return modelCalls + toolCalls + counts.effects
 }
 
 /** Writes the row and the session header; where that fails, the run fails and nothing was sent (S-7). */
