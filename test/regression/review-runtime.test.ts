@@ -95,7 +95,7 @@ async function paused(options: Parameters<typeof house>[1] = {}, more: readonly 
 }
 
 describe('a resume', () => {
-  it('CASE-13, S-7: that ran an approved write and could not record its end never leaves the run paused: the write runs once', async () => {
+  it('S-7: that ran an approved write and could not record its end never leaves the run paused: the write runs once', async () => {
     const one = await paused()
     await approve(one.runtime, one.run)
     const store = failingStore(one.store, [
@@ -137,7 +137,7 @@ describe('a resume', () => {
     expect(watch.ends).toHaveLength(1)
   })
 
-  it('A-W2: under another agent is refused before any gate is asked', async () => {
+  it('under another agent is refused before any gate is asked', async () => {
     const one = await paused()
     await approve(one.runtime, one.run)
     const watch = watcher()
@@ -189,7 +189,7 @@ describe('a resume', () => {
     expect(await statusOf(one.store, run.executionId)).toBe('paused')
   })
 
-  it('A-W4: counts what a run took before its pause against timeoutSeconds, and not the pause', async () => {
+  it('A-43: counts what a run took before its pause against timeoutSeconds, and not the pause', async () => {
     const clock = fakeClock()
     const slow = (ms: number, step: any) => async () => {
       clock.advance(ms)
@@ -204,16 +204,16 @@ describe('a resume', () => {
       ],
       { clock, plugins: [approval()], agents: [desk([tool], { timeoutSeconds: 10 })] },
     )
-    let run = await home.runtime.execute(call)
+    let run: any = await home.runtime.execute(call)
     clock.advance(60_000)
     await approve(home.runtime, run)
-    run = (await home.runtime.resume(run.executionId, ALL)) as never
+    run = await home.runtime.resume(run.executionId, ALL)
     expect(run.status).toBe('paused')
     await approve(home.runtime, run)
     expect((await failureOf(home.runtime.resume(run.executionId, ALL))).code).toBe('RUN_TIMEOUT')
   })
 
-  it('S-4, O-9: of a group of nested runs keeps the tokens and the receipts of all of them', async () => {
+  it('S-4: of a group of nested runs keeps the tokens and the receipts of all of them', async () => {
     const { tool } = noteTool()
     const below = (code: string) =>
       defineTool({
@@ -249,7 +249,7 @@ describe('a resume', () => {
 })
 
 describe('a pause', () => {
-  it('A-40: that is aborted while its journal is written ends as aborted: told once, no journal, a free session', async () => {
+  it('that is aborted while its journal is written ends as aborted: told once, no journal, a free session', async () => {
     const watch = watcher()
     const stop = new AbortController()
     const base = createMemoryStore()
@@ -274,7 +274,7 @@ describe('a pause', () => {
     expect(calls).toEqual([])
   })
 
-  it('S-7: that cannot be recorded ends the run and leaves no journal', async () => {
+  it('that cannot be recorded ends the run and leaves no journal', async () => {
     const base = createMemoryStore()
     const store = failingStore(base, [{ on: 'receipts.append', nth: 1, as: 'error' }])
     const { tool } = noteTool()
@@ -327,7 +327,7 @@ describe('a pause', () => {
     expect(calls).toEqual([])
   })
 
-  it('O-10: below a group whose neighbour ends the run leaves no nested row paused', async () => {
+  it('below a group whose neighbour ends the run leaves no nested row paused', async () => {
     const { tool } = noteTool()
     const door = latch()
     const below = defineTool({
@@ -370,7 +370,7 @@ describe('a pause', () => {
 })
 
 describe('a cancel', () => {
-  it('S-22, CASE-13, H-6: of a paused run logs its messages, stores its receipt and tells the observers in its own frame', async () => {
+  it('CASE-13, S-22: of a paused run logs its messages, stores its receipt and tells the observers in its own frame', async () => {
     const watch = watcher()
     const { runtime, store, run } = await paused({ plugins: [watch.plugin] })
     expect(await runtime.cancel(run.executionId, { ...ALL, reason: 'not needed' })).toBe(true)
@@ -388,7 +388,7 @@ describe('a cancel', () => {
     expect(await store.journals.get(run.executionId)).toBeUndefined()
   })
 
-  it('A-W5: that loses to a resume tells nobody of a stop, and leaves no timer', async () => {
+  it('that loses to a resume tells nobody of a stop, and leaves no timer', async () => {
     const watch = watcher()
     const clock = fakeClock()
     const base = createMemoryStore({ clock })
@@ -434,7 +434,7 @@ describe('a cancel', () => {
 })
 
 describe('a crash', () => {
-  it('H-9, S-6: while the crashed run is told of loses nothing: the next start tells it again, in its frame', async () => {
+  it('S-W8: while the crashed run is told of loses nothing: the next start tells it again, in its frame', async () => {
     const base = createMemoryStore()
     const one = await paused({ store: base })
     const row = { ...(await base.executions.get(one.run.executionId)), status: 'running' } as never
@@ -455,7 +455,7 @@ describe('a crash', () => {
 })
 
 describe('a start', () => {
-  it('B-6: that the store refuses closes the gates that passed: a receipt `error`, not sent', async () => {
+  it('S-7: that the store refuses closes the gates that passed: a receipt `error`, not sent', async () => {
     const watch = watcher()
     const base = createMemoryStore()
     const store = failingStore(base, [{ on: 'sessions.update', nth: 1, as: 'error' }])
@@ -480,7 +480,7 @@ describe('a start', () => {
     expect([clock.timers, home.runtime.health().runsInFlight]).toEqual([before, 0])
   })
 
-  it('S-28: whose turn cannot be given back keeps its result, and the plugins are disposed', async () => {
+  it('whose turn cannot be given back keeps its result, and the plugins are disposed', async () => {
     let disposed = false
     const plugin = definePlugin({
       name: 'held',
@@ -513,7 +513,7 @@ describe('sets of plugins', () => {
   const tool = (handler: () => unknown) =>
     defineTool({ code: 't', description: 'd', effect: 'read', input: z.object({}), handler } as never) as never
 
-  it('H-2: a fork that is closed disposes its plugins after the last of its runs', async () => {
+  it('a fork that is closed disposes its plugins after the last of its runs', async () => {
     const log: string[] = []
     const door = latch()
     const home = await house([reply.toolCall('t', {}), reply('done')], {
@@ -530,7 +530,7 @@ describe('sets of plugins', () => {
     expect(log).toEqual(['own', 'own', 'disposed'])
   })
 
-  it('B-W2: a run keeps the set that it started with, also for the calls inside it and while another is being built', async () => {
+  it('a run keeps the set that it started with, also for the calls inside it and while another is being built', async () => {
     const log: string[] = []
     const door = latch()
     let changing: Promise<void> | undefined
@@ -556,7 +556,7 @@ describe('sets of plugins', () => {
     expect(log.slice(3)).toEqual(['new'])
   })
 
-  it('H-24: a fork inside a run adds its own gates to those of the run', async () => {
+  it('a fork inside a run adds its own gates to those of the run', async () => {
     const log: string[] = []
     const home = await house([reply.toolCall('t', {}), reply('in'), reply('done')], {
       plugins: [named('old', log)],
@@ -568,7 +568,7 @@ describe('sets of plugins', () => {
     expect(log).toEqual(['old', 'old', 'added', 'old'])
   })
 
-  it('B-21: a logger that throws fails neither a run nor the end of a plugin', async () => {
+  it('a logger that throws fails neither a run nor the end of a plugin', async () => {
     const loud = () => {
       throw new Error('disk full')
     }
@@ -583,7 +583,7 @@ describe('sets of plugins', () => {
     await home.runtime.close()
   })
 
-  it('4.3: fork takes a list of plugins, and unknown options are refused', async () => {
+  it('design 4.3: fork takes a list of plugins, and unknown options are refused', async () => {
     const { runtime } = await house([])
     const reason = async (promise: Promise<unknown>) => (await failureOf(promise)).reason
     expect(await reason(runtime.fork({} as never))).toBe('fork.options')
@@ -595,7 +595,7 @@ describe('sets of plugins', () => {
 })
 
 describe('executeProfile', () => {
-  it('P-18: a setting that is undefined changes nothing', async () => {
+  it('a setting that is undefined changes nothing', async () => {
     const { tool } = noteTool()
     const home = await house([reply.toolCall('write_note', {}), reply('done')], { tools: [tool] })
     await home.runtime.prompts.create(
