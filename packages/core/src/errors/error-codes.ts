@@ -99,12 +99,6 @@ export const ERROR_CODES = {
     'A run that was landing was told to land again.',
     'Raise the limit of the plugin, or lower `landing.maxOutputTokens`.',
   ),
-  WAIT_TOO_LONG: row(
-    'A gate asked to wait longer than `maxWaitMs` allows.',
-    'Raise `timeouts.maxWaitMs`, or try later.',
-    undefined,
-    true,
-  ),
   // bounds
   MAX_TOOL_CALLS: row(
     'The bound of tool calls of one call was met.',

@@ -11,7 +11,7 @@ import type { JsonObject } from '../internal/json.js'
 import { wellFormedJson } from '../internal/well-formed-text.js'
 import { totalInput } from '../messages/usage.js'
 import { closeTurn } from '../sessions/session-header.js'
-import type { ExecutionRecord } from '../store/records.js'
+import type { ExecutionRecord, FailureKind } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import { countColumns } from './execution-row.js'
 import { errorColumns } from './failure.js'
@@ -84,6 +84,21 @@ export async function endRow(store: Store, executionId: string, columns: Partial
   } catch (fault) {
     if (!SluiceError.isInstance(fault, 'STORE_VALUE_INVALID')) throw fault
     await store.executions.update(executionId, wellFormedJson(columns))
+  }
+}
+
+/** What somebody meant to happen is no error of the system. */
+const MEANT: readonly FailureKind[] = ['veto', 'limit', 'aborted']
+
+/** Logs the error that ended a run or a plain call, once, where it leaves (Z-3). */
+export function logFailure(run: RunScope, failure: Failure, text: string): void {
+  const { executionId, rootExecutionId, agentCode, sessionId } = run.facts
+  const { code, message } = snapshotError(failure.error)
+  const fields = { executionId, rootExecutionId, agentCode, sessionId, kind: failure.kind, code, error: message }
+  try {
+    run.tree.parts.logger[MEANT.includes(failure.kind) ? 'info' : 'error'](fields, text)
+  } catch {
+    // a logger that throws is ignored
   }
 }
 

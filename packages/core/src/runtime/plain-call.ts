@@ -19,7 +19,8 @@ import type { Message } from '../messages/message.js'
 import { unionLabels } from '../messages/label.js'
 import { buildPlan } from './build-plan.js'
 import type { PlanOptions } from './build-plan.js'
-import { noteStore } from './finish-run.js'
+import { failureOf } from './failure.js'
+import { logFailure, noteStore } from './finish-run.js'
 import { linkSignal } from './link-signal.js'
 import { currentNest } from './nest.js'
 import type { Nest } from './nest.js'
@@ -161,6 +162,7 @@ async function standalone(
     await tree.windUp()
     await recorder.rest(undefined).catch((fault: unknown) => noteStore(tree, null, fault))
     await tree.settle()
+    logFailure(run, failureOf(tree, error), 'a call failed')
     throw withPartial(tree.stop?.error ?? (error instanceof FatalCallback ? error.error : error), run)
   } finally {
     unlink?.()
