@@ -52,7 +52,7 @@ export function callWithCallback(fn: (...args: never[]) => unknown, context: obj
 /** A promise of our own for one of the tap's: it rejects where that gives a value, and where it cannot be listened to. */
 function undefinedOnly(promise: Promise<unknown>): Promise<undefined> {
   return new Promise((resolve, reject) => {
-    promiseThen.call(
+    void promiseThen.call(
       promise,
       (value) => {
         if (value === undefined) resolve(undefined)

@@ -1,5 +1,5 @@
 import { journalMismatch } from '../journal-mismatch.js'
-import { SluiceError } from '../../errors/sluice-error.js'
+import type { SluiceError } from '../../errors/sluice-error.js'
 import { delay } from '../../internal/clock.js'
 import type { Clock } from '../../internal/clock.js'
 import type { Ids } from '../../internal/ids.js'
