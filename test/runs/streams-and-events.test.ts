@@ -343,7 +343,6 @@ describe('a stream', () => {
       'assistant_text',
       'response_complete',
       'receipt',
-      'receipt',
       'run_ended',
     ])
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1))
