@@ -1,6 +1,5 @@
 import type { Engine, Steps } from '../engine/engine.js'
 import type { EventHub } from '../events/event-hub.js'
-import type { HookSet } from '../hooks/hook-set.js'
 import type { ObserverHealth } from '../hooks/observe.js'
 import type { Clock } from '../internal/clock.js'
 import type { Deadlines } from '../internal/deadlines.js'
@@ -52,6 +51,4 @@ export interface RuntimeParts {
   readonly settings: LoopSettings
   /** Runs the agent behind a tool as a nested run. */
   runAgentTool(run: AgentToolRun): Promise<AgentToolResult>
-  /** The set of a fork added to the set that a tree started with. */
-  mergeSets(base: HookSet, added: HookSet): HookSet
 }

@@ -12,7 +12,6 @@ import type { RuntimeParts } from '../generate/runtime-parts.js'
 import type { Limits, LoopSettings, Timeouts } from '../generate/settings.js'
 import type { PluginList } from '../hooks/apply-plugins.js'
 import { findRoot } from '../hooks/load-convention.js'
-import { mergeSets } from '../hooks/merge-sets.js'
 import { systemClock } from '../internal/clock.js'
 import type { Clock } from '../internal/clock.js'
 import { Deadlines } from '../internal/deadlines.js'
@@ -154,7 +153,6 @@ function buildCore(options: RuntimeOptions, checked: CheckedRuntime, given: Core
     timeouts: checked.timeouts,
     settings: checked.settings,
     runAgentTool: (run) => runAgentTool(given.faceOf(), run),
-    mergeSets,
   }
   const types = agentTypes(options.agentTypes ?? [])
   const prompts = createPromptRegistry({ store, clock, ids, logger })
