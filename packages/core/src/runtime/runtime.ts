@@ -82,7 +82,10 @@ export interface Runtime {
   ): Promise<Generated<TypedOutput<Schema>>>
   /** Replaces the plugins of this runtime; `null` goes back to those it was created with. A fault leaves it shut: HOOKS_BROKEN. */
   setHooks(plugins: PluginList | null): Promise<void>
-  /** A runtime that shares everything with this one but the plugins. Its `close` disposes those; the rest ends with its origin. */
+  /**
+   * A runtime that shares everything with this one but the plugins. Its `close` waits for the runs that started with them and
+   * disposes them; the rest ends with its origin. @throws INVALID_CONFIG (`reason` `fork.options`) without a list of plugins
+   */
   fork(options: { readonly plugins: PluginList }): Promise<Runtime>
   /** What an agent can reach, what stands in front of it, and how to switch it off (B-26). */
   explain(agentCode: string): Promise<Explanation>
