@@ -157,7 +157,7 @@ describe('prompts of a run', () => {
     ])
   })
 
-  // cites: P-17, P-18, P-19, P-20, P-23, P-24, P-26, G-53, P-W4, A-W5, H-24, Z-6
+  // cites: G-W10, P-17, P-18, P-19, P-20, P-23, P-24, P-26, G-53, P-W4, A-W5, H-24, Z-6
   it('P-18: executeProfile takes overrides key by key; the runtime keeps its own settings; output comes back parsed', async () => {
     const { tool } = noteTool({ tags: ['notes'] })
     const recorder = recordingPlugin({ points: ['augmentSystemPrompt', 'beforeExecution', 'beforeModelCall'] })
@@ -206,6 +206,33 @@ describe('prompts of a run', () => {
     expect([unfit.code, unfit.reason]).toEqual(['INVALID_CONFIG', 'prompt.parameters'])
     expect((await failureOf(runtime.executeProfile({ profile: 'desk_promt' }))).code).toBe('NOT_FOUND')
     expect((await failureOf(runtime.executeProfile({ ...call, runContext: {} }))).code).toBe('MISSING_PLACEHOLDER')
+  })
+
+  // cites: A-W4, P-3, P-4, A-36, A-40
+  it('A-W4: the answer schema in force is that of the profile version that is used, whatever other versions say', async () => {
+    const schema = (name: string) => ({ type: 'object', properties: { [name]: { type: 'boolean' } }, required: [name] })
+    const { runtime } = await house([repeat(reply('{"one":true}'))], {
+      agents: [
+        desk([], {
+          code: 'pinned',
+          model: undefined,
+          system: undefined,
+          user: undefined,
+          profile: { code: 'desk_prompt', version: 1 },
+        }),
+      ],
+      prompts: [profile({ system_prompt_template: null, response_schema: schema('one') })],
+    })
+    const draft = await runtime.prompts.createNewVersion('desk_prompt', 1)
+    await runtime.prompts.update(draft.id, profile({ system_prompt_template: null, response_schema: schema('two') }))
+    expect((await runtime.executeProfile({ profile: 'desk_prompt', parameters: QUESTION })).output).toEqual({
+      one: true,
+    })
+    await runtime.prompts.changeStatus(draft.id, 'active')
+    expect((await failureOf(runtime.executeProfile({ profile: 'desk_prompt', parameters: QUESTION }))).code).toBe(
+      'OUTPUT_INVALID',
+    )
+    expect((await runtime.execute({ agent: 'pinned', input: QUESTION })).output).toEqual({ one: true })
   })
 })
 

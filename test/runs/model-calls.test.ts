@@ -67,6 +67,7 @@ describe('the conversation of a call', () => {
     })
   })
 
+  // cites: G-1, G-19, T-W1
   it('G-1: the prompt shape builds system and user; without a system prompt there is no system message', async () => {
     const { runtime, provider } = await house([reply('a'), reply('b'), reply('c')])
     await runtime.generateText({ model: 'scripted/m', system: 'Be brief.', prompt: 'Hi' })
@@ -256,6 +257,41 @@ describe('what a request carries', () => {
     })
   })
 
+  // cites: G-W12, Z-6, CASE-27
+  it('G-W12: what one call overrides reaches no other, also when that one fails or lies inside another', async () => {
+    const { tool } = noteTool({
+      handler: async () => {
+        await failureOf(
+          runtime.generateText({
+            model: 'scripted/x',
+            prompt: 'y',
+            connection: { baseUrl: 'http://127.0.0.1:2' },
+            temperature: 1,
+          }),
+        )
+        return 'ok'
+      },
+    })
+    const { runtime, provider } = await house(
+      [reply.toolCall('write_note'), providerError(400), reply('done'), reply('plain')],
+      { agents: [desk([tool])] },
+    )
+    await runtime.execute({ agent: 'ap_desk', input: QUESTION })
+    await runtime.generateText({ model: 'scripted/m', prompt: 'x' })
+    expect(
+      provider.requests.map((request) => [
+        request.model,
+        request.connection?.baseUrl ?? null,
+        request.temperature ?? null,
+      ]),
+    ).toEqual([
+      ['model-1', null, null],
+      ['x', 'http://127.0.0.1:2', 1],
+      ['model-1', null, null],
+      ['m', null, null],
+    ])
+  })
+
   // cites: G-49, G-50, G-51
   it('G-51: a reasoning budget that is not below the output cap is refused before anything is sent', async () => {
     const { runtime } = await house([])
@@ -377,7 +413,7 @@ describe('structured output', () => {
     expect(JSON.stringify(provider.requests[0]?.output)).toContain('verdict')
   })
 
-  // cites: G-48, T-44, CASE-07
+  // cites: G-48, G-W11, T-44, CASE-07
   it.each([
     ['no JSON', 'It is due.', ''],
     ['no text', '', ''],

@@ -620,6 +620,40 @@ describe('calls at the wrong time', () => {
     expect((await rowsOf(runtime)).map((row) => row.depth)).toEqual([0, 0])
   })
 
+  it.each(['beforeModelCall', 'inspectReply', 'beforeExecution'] as const)(
+    'GATE_REENTERED: a call from a gate that reaches %s again fails, also from a run below it; detached it is apart',
+    async (point) => {
+      let caught: any
+      let mode: 'call' | 'run' | 'detached' = 'call'
+      const judge = definePlugin({
+        name: 'judge',
+        hookApi: 1,
+        apply(hooks) {
+          hooks[point].tapPromise({ name: 'judge' }, async (context: { agentCode: string | null }) => {
+            if (context.agentCode !== 'ap_desk') return
+            const call = () =>
+              mode === 'run' || point === 'beforeExecution'
+                ? runtime.execute({ agent: 'child', input: QUESTION })
+                : runtime.generateText({ model: 'scripted/m', prompt: 'Is it right?' })
+            caught = await (mode === 'detached' ? runtime.detached(call) : call()).catch((error: unknown) => error)
+          })
+        },
+      })
+      const { runtime } = await house([repeat(reply('yes'))], {
+        agents: [desk(), desk([], { code: 'child' })],
+        plugins: [judge()],
+      })
+      for (mode of ['call', 'run'] as const) {
+        expect((await runtime.execute({ agent: 'ap_desk', input: QUESTION })).status).toBe('completed')
+        expect([mode, caught.code]).toEqual([mode, 'GATE_REENTERED'])
+        expect(caught.message).toContain(point)
+      }
+      mode = 'detached'
+      expect((await runtime.execute({ agent: 'ap_desk', input: QUESTION })).status).toBe('completed')
+      expect(caught.text).toBe('yes')
+    },
+  )
+
   it('a detached run is top-level while the run around it is still going, and outlives it', async () => {
     const gate = latch()
     let apart: Promise<any> | undefined

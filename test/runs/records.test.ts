@@ -317,6 +317,7 @@ describe('a run that fails', () => {
     expect(log.filter((row) => row.role === 'tool_result' && row.toolStatus === 'ok')).toHaveLength(2)
   })
 
+  // cites: S-4, S-W3, S-22
   it('S-4: a call that was vetoed, not run or beyond the bound does not count; a stored 0 means that none ran', async () => {
     const { tool: a, calls } = noteTool({ code: 'a' })
     const { tool: b } = noteTool({ code: 'b' })
@@ -329,6 +330,41 @@ describe('a run that fails', () => {
     expect([(await runtime.executions.get(error.partial.executionId, ALL)).toolCallsCount, calls.length]).toEqual([
       0, 0,
     ])
+  })
+
+  // cites: Z-3
+  it('Z-3: an error that ends a run is logged once, with where it happened, however deep it was raised', async () => {
+    const { tool } = noteTool({ handler: () => Promise.reject(new Error('down')) })
+    const { tool: ask } = noteTool({
+      code: 'ask',
+      handler: async () => (await runtime.execute({ agent: 'child', input: QUESTION })).text,
+    })
+    const { runtime, logger } = await house(
+      [reply.toolCall('ask'), reply.toolCall('write_note'), reply.toolCall('write_note'), reply.toolCall('a')],
+      {
+        agents: [desk([ask]), desk([tool], { code: 'child' })],
+        plugins: [veto('NOT_NOW', 'a')],
+      },
+    )
+    const error = await failureOf(runtime.execute({ agent: 'ap_desk', input: QUESTION }))
+    const told = logger.matching('a run failed')
+    expect(
+      told.map((line) => [
+        line.level,
+        line.fields.code,
+        line.fields.executionId,
+        line.fields.agentCode,
+        line.fields.kind,
+      ]),
+    ).toEqual([['error', error.code, error.partial.executionId, 'ap_desk', 'tool']])
+    await failureOf(runtime.generateText({ model: 'scripted/m', prompt: 'x', tools: [tool] }))
+    expect(logger.matching('a call failed').map((line) => [line.level, line.fields.code])).toEqual([
+      ['error', 'TOOL_FAILED'],
+    ])
+    // what somebody meant to happen is no error of the system
+    const { tool: a } = noteTool({ code: 'a' })
+    await failureOf(runtime.generateText({ model: 'scripted/m', prompt: 'x', tools: [a] }))
+    expect(logger.matching('a call failed').map((line) => line.level)).toEqual(['error', 'info'])
   })
 
   // cites: A-44, X-W1, X-5, Z-4

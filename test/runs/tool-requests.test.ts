@@ -1,5 +1,5 @@
 import type { ToolContext, ToolDefinition } from '@sluice/core'
-import { defineTool, SluiceError } from '@sluice/core'
+import { defineTool, refuse, SluiceError } from '@sluice/core'
 import { latch, recordingPlugin, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -191,6 +191,47 @@ describe('tool requests that cannot be carried out', () => {
     })
     const run = await runtime.execute({ agent: 'ap_desk', input: QUESTION })
     expect([calls, run.toolCalls[0]?.status]).toEqual([[], 'invalid'])
+  })
+
+  // cites: CASE-14, CASE-17, H-W2
+  it('TOOL_ARGS_NOT_PLAIN: arguments that are no plain data are refused where a gate inspects them, and go through where none does', async () => {
+    const input = z.object({ at: z.string().transform((text) => new Date(text)) })
+    const args = { at: '2026-01-01T00:00:00Z' }
+    const { tool, calls } = noteTool({ input })
+    const recorder = recordingPlugin({ points: ['inspectToolInput'] })
+    const inspected = await house(
+      [reply.toolCall('write_note', args), reply('done'), reply.toolCall('write_note', args)],
+      {
+        agents: [desk([tool]), desk([tool], { code: 'strict', settings: { onInvalidCall: 'throw' } })],
+        plugins: [recorder.plugin],
+      },
+    )
+    const run = await inspected.runtime.execute({ agent: 'ap_desk', input: QUESTION })
+    expect([run.toolCalls[0]?.status, calls, recorder.entries]).toEqual(['invalid', [], []])
+    const error = await failureOf(inspected.runtime.execute({ agent: 'strict', input: QUESTION }))
+    expect(error.code).toBe('TOOL_ARGS_NOT_PLAIN')
+    const open = await house([reply.toolCall('write_note', args), reply('done')], { agents: [desk([tool])] })
+    await open.runtime.execute({ agent: 'ap_desk', input: QUESTION })
+    expect(calls).toEqual([{ at: new Date(args.at) }])
+  })
+
+  // cites: G-12, G-41
+  it('G-12: the run lists every call that was asked for, over all rounds, with what became of each', async () => {
+    const tools = [
+      noteTool().tool,
+      noteTool({ code: 'no', handler: () => refuse('No.') }).tool,
+      noteTool({ code: 'bad', handler: () => Promise.reject(new Error('down')) }).tool,
+    ]
+    const { runtime } = await house(
+      [reply.toolCall('write_note').toolCall('no'), reply.toolCall('bad').toolCall('nothing').toolCall('write_note')],
+      { agents: [desk(tools)], settings: { onToolError: 'return', maxToolCalls: 4, onToolLimit: 'finish' } },
+    )
+    const run = await runtime.execute({ agent: 'ap_desk', input: QUESTION, sessionId: 's-1' })
+    const statuses = ['ok', 'refused', 'error', 'invalid', 'skipped_limit']
+    expect(run.toolCalls.map((call) => call.status)).toEqual(statuses)
+    const log = (await runtime.sessions.messages('s-1', { scope: 'all' })).items
+    expect(log.filter((row) => row.role === 'tool_result').map((row) => row.toolStatus)).toEqual(statuses)
+    expect((await runtime.executions.get(run.executionId, { scope: 'all' })).toolCallsCount).toBe(4)
   })
 
   it('CASE-17: the handler gets what the schema gives: defaults, transforms, absent for null', async () => {
