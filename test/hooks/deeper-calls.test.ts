@@ -154,6 +154,33 @@ describe('CASE-04: a plain call in a handler', () => {
   })
 })
 
+it.each(['a run behind a tool', 'a plain call of a handler', 'an agent run of a handler'])(
+  'CASE-04: %s below a call on a fork keeps the gates that the fork added',
+  async (way) => {
+    const { tool, calls } = notes()
+    const added = gate('beforeToolCall', ({ toolCode }) => (toolCode === 'write_note' ? deny() : undefined), {
+      name: 'added',
+    })
+    const ways: Readonly<Record<string, ReturnType<typeof defineTool>>> = {
+      'a run behind a tool': delegate('go', 'below'),
+      'a plain call of a handler': handled(
+        'go',
+        async () => (await given.runtime.generateText({ model: 'scripted/deep', prompt: 'x', tools: [tool] })).text,
+      ),
+      'an agent run of a handler': handled('go', async () => (await given.runtime.execute({ agent: 'below' })).text),
+    }
+    const ask = handled('ask_model', async () => {
+      const fork = await given.runtime.fork({ plugins: [added] })
+      return (await fork.generateText({ model: 'scripted/judge', prompt: 'Go on.', tools: [ways[way] as never] })).text
+    })
+    const given = await rig([reply.toolCall('ask_model'), reply.toolCall('go'), reply.toolCall('write_note')], {
+      agents: [desk([ask]), desk([tool], { code: 'below' })],
+    })
+    expect((await given.run()).error).toMatchObject({ code: 'DENIED', by: { plugin: 'added' } })
+    expect(calls).toEqual([])
+  },
+)
+
 it('CASE-04: receipts and tokens count nested calls once, in the tree of the top run', async () => {
   const { tool } = notes()
   const given = await rig(

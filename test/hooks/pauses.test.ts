@@ -390,6 +390,72 @@ describe('where a run cannot be paused through', () => {
     expect(calls).toEqual([])
   })
 
+  it.each([
+    ['as it is', (call: Promise<unknown>) => call.then(() => 'written')],
+    [
+      'with its failures caught',
+      (call: Promise<unknown>) =>
+        call.then(
+          () => 'written',
+          () => 'caught',
+        ),
+    ],
+  ])('PAUSE_IN_HANDLER: in a plain call of a handler, %s', async (_how, use) => {
+    const { tool, calls } = notes()
+    const call = () => given.runtime.generateText({ model: 'scripted/judge', prompt: 'Write.', tools: [tool] })
+    const ask = defineTool({
+      code: 'ask',
+      description: 'Asks.',
+      effect: 'read',
+      input: z.object({}),
+      handler: () => use(call()),
+    })
+    const human = approval(({ toolCode }) => {
+      if (toolCode === 'write_note') throw new Pause('APPROVE')
+    })
+    const given = await rig([reply.toolCall('ask'), reply.toolCall('write_note')], {
+      agents: [desk([ask])],
+      plugins: [human.plugin],
+    })
+    expect((await given.run()).code).toBe('PAUSE_IN_HANDLER')
+    expect(calls).toEqual([])
+  })
+
+  it('PAUSE_IN_HANDLER: in a run behind a tool of such a call, and in a call that a gate makes', async () => {
+    const { tool, calls } = notes()
+    const delegate = defineTool({
+      code: 'delegate',
+      description: 'Asks.',
+      effect: 'read',
+      input: z.object({}),
+      agent: 'below',
+    })
+    const human = approval(({ toolCode }) => {
+      if (toolCode === 'write_note') throw new Pause('APPROVE')
+    })
+    const judge = gate(
+      'beforeExecution',
+      () => given.runtime.generateText({ model: 'scripted/judge', prompt: 'x', tools: [tool] }).then(() => undefined),
+      { name: 'judge' },
+    )
+    let given = await rig([reply.toolCall('write_note')], { plugins: [human.plugin, judge] })
+    expect((await given.run()).code).toBe('PAUSE_IN_HANDLER')
+    const call = () => given.runtime.generateText({ model: 'scripted/judge', prompt: 'Ask.', tools: [delegate] })
+    const ask = defineTool({
+      code: 'ask',
+      description: 'Asks.',
+      effect: 'read',
+      input: z.object({}),
+      handler: () => call().then(() => 'x'),
+    })
+    given = await rig([reply.toolCall('ask'), reply.toolCall('delegate'), reply.toolCall('write_note')], {
+      agents: [desk([ask]), desk([tool], { code: 'below' })],
+      plugins: [human.plugin],
+    })
+    expect((await given.run()).code).toBe('PAUSE_IN_HANDLER')
+    expect(calls).toEqual([])
+  })
+
   it('PAUSE_STANDALONE: in a plain call outside any run', async () => {
     const { tool, calls } = notes()
     const human = approval()

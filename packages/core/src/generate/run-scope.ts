@@ -25,6 +25,8 @@ export interface RunScopeOptions {
   readonly hookSet: HookSet
   /** False for runs under a user's handler or a gate, which cannot be paused through. */
   readonly pausable: boolean
+  /** The run that this is a part of, whose figures it adds to. */
+  readonly within?: RunScope
   /** The stream of this run alone, where it was started by `stream` inside another run. */
   readonly sink?: EventSink
 }
@@ -38,10 +40,9 @@ export class RunScope {
   /** Where events of this run go besides the callback: its own stream, and those of the runs above it. */
   readonly sink: EventSink | undefined
   usage: Usage = USAGE_NONE
-  /** This run has ended: a call made inside it is refused with `RUN_OVER`. */
-  over = false
   /** The execution has landed once; a second `Land` in it is a veto. */
-  landed = false
+  landed: boolean
+  #over = false
   readonly toolCalls: ToolCallRecord[] = []
   /** The call of the run itself, for the partial of an error. */
   call:
@@ -60,14 +61,30 @@ export class RunScope {
     this.stops = options.stops
     this.sink = joinSinks(options.sink, options.parent === undefined ? this.tree.options.sink : options.parent.sink)
     const id = options.facts.executionId
-    const before = id === null ? undefined : this.tree.usedBefore.get(id)
+    const before = id === null || options.within !== undefined ? undefined : this.tree.usedBefore.get(id)
     if (before !== undefined) this.usage = before
+    this.landed = options.within?.landed === true
   }
 
-  /** Adds to this run what a scope inside it has used; the tree has counted it already. */
-  takeOver(inner: RunScope): void {
-    this.usage = addUsage(this.usage, inner.usage)
-    this.toolCalls.push(...inner.toolCalls)
+  /** This run has ended: a call made inside it is refused with `RUN_OVER`. */
+  get over(): boolean {
+    return this.#over || this.options.within?.over === true
+  }
+
+  end(): void {
+    this.#over = true
+  }
+
+  /** A part of this run with facts or gates of its own: one call inside it, or what precedes its record. */
+  part(options: Partial<RunScopeOptions>): RunScope {
+    return new RunScope({ ...this.options, ...options, within: this })
+  }
+
+  /** Adds to this run what a part of it has used; the tree has counted it already. */
+  takeOver(part: RunScope): void {
+    this.usage = addUsage(this.usage, part.usage)
+    this.toolCalls.push(...part.toolCalls)
+    this.landed ||= part.landed
   }
 
   addUsage(usage: Usage): void {

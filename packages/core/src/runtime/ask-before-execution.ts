@@ -19,7 +19,9 @@ import { writeReceipts } from './write-receipts.js'
  */
 export async function askBeforeExecution(run: RunScope, steps: Steps, resumed: Resumed | undefined): Promise<Effect> {
   const { tree } = run
-  const call = callOf(run, steps)
+  // before there is a record no context and no call inside a gate names an execution (H-17)
+  const early = run.part({ facts: Object.freeze({ ...run.facts, executionId: null }) })
+  const call = callOf(early, steps)
   const effectId = call.effectId('execution')
   if (resumed !== undefined) await steps.begin('execution', null as JsonValue)
   const attempt = tree.attemptOf(effectId, resumed?.execution.attempt ?? 0)
@@ -30,6 +32,7 @@ export async function askBeforeExecution(run: RunScope, steps: Steps, resumed: R
     askPoint(call, effect, 'beforeExecution', taps, gates, (state) => new ExecutionGateContext(effect.facts, state)),
   )
   const stop = (await asked) ?? (tree.stop === undefined ? undefined : STOPPED_MEANWHILE)
+  run.takeOver(early)
   if (resumed !== undefined) resumed.execution = askedExecution(effect)
   if (stop !== undefined) {
     const error = tree.endByGate(stop)

@@ -131,7 +131,7 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
     if (!waits(error, tree)) tree.open.delete(executionId)
     throw error
   } finally {
-    run.over = true
+    run.end()
     own.release()
   }
 }

@@ -185,7 +185,7 @@ async function inside(
   const outer = scope.run
   outer.check()
   const own = options.signal === undefined ? undefined : signalStops(outer, options.signal)
-  const run = innerRun(outer, options, own?.stops)
+  const run = innerRun(scope, options, hookSet, own?.stops)
   const path = `${scope.path === '' ? '' : `${scope.path}/`}g${++scope.next}`
   const requestId = parts.ids.requestId()
   const call = new CallScope(run, {
@@ -216,27 +216,27 @@ async function inside(
     throw tree.stop?.error ?? (error instanceof FatalCallback ? error : withPartial(error, run, call))
   } finally {
     own?.release()
-    if (run !== outer) outer.takeOver(run)
+    outer.takeOver(run)
   }
 }
 
-/** A call that adds keys to the run context has a scope of its own; otherwise it is the run's. */
-function innerRun(outer: RunScope, options: PlainCall, stops: StopSource | undefined): RunScope {
-  const runContext = bindRunContext(outer.facts.runContext as RunContext, options.runContext)
-  const labels = unionLabels(outer.options.labels, options.inputLabels)
-  if (
-    runContext === outer.facts.runContext &&
-    options.resources === undefined &&
-    stops === undefined &&
-    labels === outer.options.labels
-  )
-    return outer
-  return new RunScope({
-    ...outer.options,
-    labels,
+/**
+ * What the call has in common with what is started below it: the gates that a fork added, the points that it must not reach
+ * again. It is no run of its own, and nothing below it can be paused through.
+ */
+function innerRun(scope: NestScope, options: PlainCall, hookSet: Tree['hookSet'], stops?: StopSource): RunScope {
+  const outer = scope.run
+  return outer.part({
+    labels: unionLabels(outer.options.labels, options.inputLabels),
     stops: stops ?? outer.stops,
-    facts: Object.freeze({ ...outer.facts, runContext }),
+    facts: Object.freeze({
+      ...outer.facts,
+      runContext: bindRunContext(outer.facts.runContext as RunContext, options.runContext),
+    }),
     resources: options.resources ?? outer.options.resources,
+    gatePoints: scope.gatePoints,
+    hookSet,
+    pausable: false,
   })
 }
 
