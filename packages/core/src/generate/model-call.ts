@@ -60,7 +60,8 @@ export async function callModel(
   for (let index = 0; index < plan.targets.length; index++) {
     const target = plan.targets[index] as ModelTarget
     for (let attempt = 1; attempt <= plan.settings.retry.attempts; attempt++) {
-      if (last !== undefined) await backOff(call, plan, last, attempt)
+      // another provider is asked at once
+      if (attempt > 1) await backOff(call, plan, last, attempt)
       attempting.usage = undefined
       try {
         return await attemptModel(call, plan, target, attempting)
