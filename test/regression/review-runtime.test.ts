@@ -595,9 +595,10 @@ describe('sets of plugins', () => {
 })
 
 describe('executeProfile', () => {
-  it('a setting that is undefined changes nothing', async () => {
+  it('a setting that is undefined changes nothing: the bound of the profile holds', async () => {
     const { tool } = noteTool()
-    const home = await house([reply.toolCall('write_note', {}), reply('done')], { tools: [tool] })
+    const twice = [reply.toolCall('write_note', {}), reply.toolCall('write_note', {})]
+    const home = await house(twice, { tools: [tool] })
     await home.runtime.prompts.create(
       {
         code: 'p',
@@ -609,6 +610,7 @@ describe('executeProfile', () => {
       { status: 'active' } as never,
     )
     const settings = { maxToolCalls: undefined, onToolLimit: undefined } as never
-    expect((await home.runtime.executeProfile({ profile: 'p', settings })).text).toBe('done')
+    const error = await failureOf(home.runtime.executeProfile({ profile: 'p', settings }))
+    expect(error.code).toBe('MAX_TOOL_CALLS')
   })
 })
