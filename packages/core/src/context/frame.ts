@@ -46,8 +46,12 @@ export interface Frame {
 const frames = new AsyncLocalStorage<Frame | undefined>()
 
 /** Runs `fn` inside `frame`; everything that it starts, timers and emitters included, stays inside. */
-export function runInFrame<Result>(frame: Frame | undefined, fn: () => Result): Result {
-  return frames.run(frame, fn)
+export function runInFrame<Arguments extends unknown[], Result>(
+  frame: Frame | undefined,
+  fn: (...args: Arguments) => Result,
+  ...args: Arguments
+): Result {
+  return frames.run(frame, fn, ...args)
 }
 
 /** The innermost frame, of any runtime. */

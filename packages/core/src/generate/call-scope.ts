@@ -6,7 +6,7 @@ import type { HookSet } from '../hooks/hook-set.js'
 import type { Clock } from '../internal/clock.js'
 import { unionLabels } from '../messages/label.js'
 import type { Label } from '../messages/label.js'
-import type { Message } from '../messages/message.js'
+import type { AssistantPart, Message, ToolResultPart } from '../messages/message.js'
 import { USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { ModelProvider } from '../providers/model-provider.js'
@@ -114,8 +114,10 @@ export class CallScope {
     this.messages.push(message)
     this.units += unitsOf(message)
     if (message.role === 'user' || message.role === 'tool') {
-      for (const part of message.content)
-        if (part.labels !== undefined) this.labels = unionLabels(this.labels, part.labels)
+      for (let index = 0; index < message.content.length; index++) {
+        const labels = message.content[index]?.labels
+        if (labels !== undefined) this.labels = unionLabels(this.labels, labels)
+      }
     } else if (message.role === 'assistant' && message.labels !== undefined) {
       this.labels = unionLabels(this.labels, message.labels)
     }
@@ -140,7 +142,9 @@ export class CallScope {
 function unitsOf(message: Message): number {
   if (typeof message.content === 'string') return message.content.length
   let units = 0
-  for (const part of message.content) {
+  const parts: readonly (AssistantPart | ToolResultPart)[] = message.content
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as AssistantPart | ToolResultPart
     if (part.type === 'tool_call') units += part.args.length
     else if (part.type === 'tool_result') units += part.result.length
     else if (part.type === 'file') units += part.data.length

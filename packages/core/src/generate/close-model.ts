@@ -4,6 +4,7 @@ import { addUsage, USAGE_NOT_REPORTED } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { ModelReply } from '../providers/model-provider.js'
 import type { CallScope } from './call-scope.js'
+import { ModelClosingContext } from './closing-contexts.js'
 import { closeEffect } from './effect.js'
 import { emit } from './emit.js'
 import type { Effect, Ending } from './effect.js'
@@ -87,21 +88,11 @@ export function closeModel(
   reply: ModelReply | undefined,
   usage = reply?.usage,
 ) {
-  const reported = usage === undefined || usage.unreportedCalls > 0 ? null : Object.freeze({ ...usage })
   return closeEffect(
     call,
     effect,
     ending,
     call.hookSet.observers.afterModelCall,
-    {
-      provider: facts.provider,
-      model: facts.model,
-      answeredModel: reply?.model ?? null,
-      usage: reported,
-      finishReason: reply?.finishReason ?? null,
-      rateLimit: reply?.rateLimit === undefined ? null : Object.freeze({ ...reply.rateLimit }),
-      maxOutputTokens: facts.maxOutputTokens,
-    },
-    facts,
+    (closed) => new ModelClosingContext(effect.facts, closed, facts, reply, usage),
   )
 }

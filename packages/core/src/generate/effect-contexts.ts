@@ -1,8 +1,6 @@
 import { AskingContext } from '../hooks/asking-context.js'
 import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-contexts.js'
-import type { Receipt } from '../hooks/receipt.js'
-import { deepFreeze } from '../internal/deep-freeze.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
 
@@ -171,44 +169,6 @@ export class InFlightGateContext extends AskingContext {
   }
 }
 
-/** A closing observer's context: the fields of the asking without `answers`, and how the attempt ended. */
-export class ClosingContext extends AskingContext {
-  readonly #receipt: Receipt
-  readonly #figures: ClosingFigures
-
-  constructor(facts: EffectFacts, state: AskingState, receipt: Receipt, fields: object, figures: ClosingFigures) {
-    super(facts, state)
-    Object.assign(this, fields)
-    this.#receipt = receipt
-    this.#figures = figures
-    Object.freeze(this)
-  }
-
-  /** Frozen all the way down, when somebody looks. */
-  get receipt(): Receipt {
-    return deepFreeze(this.#receipt)
-  }
-
-  get inputTokensAtMost(): number | null {
-    return this.#figures.inputTokensAtMost?.() ?? null
-  }
-
-  get argsDigest(): string | null {
-    return this.#figures.argsDigest?.() ?? null
-  }
-
-  get resultDigest(): string | null {
-    return this.#figures.resultDigest?.() ?? null
-  }
-}
-
-/** Figures of an ended effect that cost something to make: computed when first read. */
-export interface ClosingFigures {
-  inputTokensAtMost?(): number | null
-  argsDigest?(): string | null
-  resultDigest?(): string | null
-}
-
 // what a plugin is handed leads to these prototypes, which all plugins share
 for (const context of [
   ExecutionGateContext,
@@ -217,6 +177,5 @@ for (const context of [
   ToolGateContext,
   ToolInputGateContext,
   InFlightGateContext,
-  ClosingContext,
 ])
   Object.freeze(context.prototype)

@@ -15,10 +15,11 @@ import { delay } from '../internal/clock.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import { isPlainJson, isThenable } from '../internal/json.js'
 import type { JsonObject, MaybePromise } from '../internal/json.js'
-import type { ClosingFigures } from './effect-contexts.js'
-import { ClosingContext } from './effect-contexts.js'
+import type { Label } from '../messages/label.js'
 import type { CallScope } from './call-scope.js'
+import type { Closed, ClosingContext } from './closing-contexts.js'
 import { emit } from './emit.js'
+import { frozenReceipt } from './frozen-receipt.js'
 import type { NestScope } from './nest-scope.js'
 
 /** One attempt of a guarded effect, from its first asking to its close. */
@@ -115,20 +116,37 @@ export function askPoint(
     run: effect.kind === 'execution' ? undefined : call.run.facts,
     requestId: call.requestId ?? undefined,
     gate: { point, effectId: effect.facts.effectId },
-    scope: nestScope(call, effect, point),
+    scope: new GateScope(call, effect, point),
   }
-  return runInFrame(frame, () => askGates(call.control, point, taps, context, state, gates))
+  return runInFrame(frame, askGates, call.control, point, taps, context, state, gates)
 }
 
-function nestScope(call: CallScope, effect: Effect, point: string): NestScope {
-  const path = `${effect.facts.effectId.slice(call.tree.rootExecutionId.length + 1)}/${point}`
-  return {
-    run: call.run,
-    path,
-    next: 0,
-    point,
-    gatePoints: call.gatePoints === undefined ? [point] : [...call.gatePoints, point],
-    labels: () => call.labels,
+/** The place of calls that a gate makes. Most make none, so nothing is put together before it is asked for. */
+class GateScope implements NestScope {
+  readonly run: NestScope['run']
+  readonly point: string
+  next = 0
+  readonly #call: CallScope
+  readonly #effect: Effect
+
+  constructor(call: CallScope, effect: Effect, point: string) {
+    this.run = call.run
+    this.point = point
+    this.#call = call
+    this.#effect = effect
+  }
+
+  get path(): string {
+    return `${this.#effect.facts.effectId.slice(this.#call.tree.rootExecutionId.length + 1)}/${this.point}`
+  }
+
+  get gatePoints(): readonly string[] {
+    const { gatePoints } = this.#call
+    return gatePoints === undefined ? [this.point] : [...gatePoints, this.point]
+  }
+
+  labels(): readonly Label[] {
+    return this.#call.labels
   }
 }
 
@@ -157,40 +175,36 @@ export interface Ending {
   readonly error?: unknown
 }
 
-/** Closes an attempt: makes its receipt and tells the closing observers. The promise never rejects. */
+/**
+ * Closes an attempt: makes its receipt and tells the closing observers, with the context that `make` builds. The promise
+ * never rejects.
+ */
 export function closeEffect(
   call: CallScope,
   effect: Effect,
   ending: Ending,
   observers: readonly CompiledTap[],
-  fields: object,
-  figures: ClosingFigures,
+  make: (closed: Closed) => ClosingContext,
 ): { receipt: Receipt; told: Promise<void> | undefined } {
   effect.closed = true
   call.tree.noteAttempt(effect.facts.effectId, effect.facts.attempt)
   const receipt = receiptOf(effect, ending, call.tree.options.tenant)
   call.tree.addReceipt(receipt)
-  if (call.run.sink !== undefined) void emit(call, 'receipt', receipt as unknown as JsonObject)
+  if (call.run.sink !== undefined) void emit(call, 'receipt', frozenReceipt(receipt) as unknown as JsonObject)
   if (observers.length === 0) return { receipt, told: undefined }
-  const context = new ClosingContext(
-    effect.facts,
-    new AskingState(),
+  const context = make({
     receipt,
-    {
-      outcome: ending.outcome,
-      sent: ending.sent,
-      durationMs: effect.begunAt < 0 ? 0 : call.clock.monotonic() - effect.begunAt,
-      error: ending.error === undefined ? null : snapshotError(ending.error),
-      ...fields,
-    },
-    figures,
-  )
+    outcome: ending.outcome,
+    sent: ending.sent,
+    durationMs: effect.begunAt < 0 ? 0 : call.clock.monotonic() - effect.begunAt,
+    error: ending.error === undefined ? null : snapshotError(ending.error),
+  })
   return { receipt, told: observe(call.tree.observing, observers, context, true) }
 }
 
 export function receiptOf(effect: Effect, ending: Ending, tenant: string | null): Receipt {
   const facts = effect.facts
-  for (const asking of effect.askings) Object.freeze(asking.gates)
+  for (let index = 0; index < effect.askings.length; index++) Object.freeze((effect.askings[index] as Asking).gates)
   return Object.freeze({
     effect: effect.kind,
     effectId: facts.effectId,

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { GateReceipt } from '../hooks/receipt.js'
 import type { Timer } from '../internal/clock.js'
@@ -123,12 +122,11 @@ class OpenWait<Value> {
   }
 
   #watchLater(): void {
-    // whoever moves the clock, the gates are asked in the place of the effect
-    const ask = AsyncResource.bind(() => {
+    const ask = (): void => {
       this.#asking = this.#ask().then(() => {
         this.#asking = undefined
       })
-    })
+    }
     this.#timer = this.#call.clock.setTimeout(ask, this.#call.parts.timeouts.watchMs)
   }
 

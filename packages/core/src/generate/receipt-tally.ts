@@ -1,5 +1,5 @@
 import type { ReceiptCounts } from '../errors/sluice-error.js'
-import type { Receipt } from '../hooks/receipt.js'
+import type { Asking, GateReceipt, Receipt } from '../hooks/receipt.js'
 import type { JsonObject } from '../internal/json.js'
 
 /** Counts over the receipts of a tree, in the form in which a pause stores them. */
@@ -20,8 +20,10 @@ export class ReceiptTally {
   add(receipt: Receipt): void {
     const counts = this.#counts
     counts.effects += 1
-    for (const asking of receipt.askings) {
-      for (const gate of asking.gates) {
+    for (let index = 0; index < receipt.askings.length; index++) {
+      const { gates } = receipt.askings[index] as Asking
+      for (let place = 0; place < gates.length; place++) {
+        const gate = gates[place] as GateReceipt
         if (gate.answer === 'not_asked') continue
         counts.asked += 1
         if (gate.answer === 'passed' || gate.answer === 'would_veto') counts.passed += 1

@@ -4,12 +4,12 @@ import { currentFrame, runInFrame } from '../context/frame.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { Steps } from '../engine/engine.js'
 import type { Asking } from '../hooks/receipt.js'
-import { digest } from '../internal/digest.js'
 import { frozenJson } from '../internal/frozen-json.js'
 import type { JsonObject, JsonValue, MaybePromise } from '../internal/json.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
+import { ToolClosingContext } from './closing-contexts.js'
 import { closeEffect } from './effect.js'
 import type { Effect, Ending } from './effect.js'
 import { emit, listening } from './emit.js'
@@ -169,22 +169,11 @@ function endingOf(entry: RoundCall, end: HandlerEnd, watch: WatchResult): Ending
 
 /** Closes the effect of a tool call, whether it ran or not. */
 export function closeToolEffect(call: CallScope, entry: RoundCall, effect: Effect, ending: Ending) {
-  const tool = entry.tool as ToolDefinition
-  const text = entry.result?.text
   return closeEffect(
     call,
     effect,
     ending,
     call.hookSet.observers.afterToolCall,
-    {
-      toolCode: tool.code,
-      callId: entry.part.toolCallId,
-      tool: tool.info,
-      errorReference: entry.result?.errorReference ?? null,
-    },
-    {
-      argsDigest: () => (entry.copy === undefined ? null : digest(entry.copy as JsonValue)),
-      resultDigest: () => (text === undefined ? null : digest(text)),
-    },
+    (closed) => new ToolClosingContext(effect.facts, closed, entry),
   )
 }

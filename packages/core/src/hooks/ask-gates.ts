@@ -63,9 +63,7 @@ class RunningAsking {
   /** True while taps are called: a stop inside one is seen when it returns. */
   #calling = false
   #resolve!: (stop: GateStop | undefined) => void
-  readonly #onStop = (): void => {
-    if (!this.#calling) this.#end(this.#settle(aborted(this.#tap), this.#control.clock.monotonic()))
-  }
+  #onStop: (() => void) | undefined
 
   constructor(
     control: AskControl,
@@ -99,6 +97,9 @@ class RunningAsking {
   wait(): Promise<GateStop | undefined> {
     return new Promise((resolve) => {
       this.#resolve = resolve
+      this.#onStop = () => {
+        if (!this.#calling) this.#end(this.#settle(aborted(this.#tap), this.#control.clock.monotonic()))
+      }
       this.#control.stops.listen(this.#onStop)
       this.#await()
     })
@@ -213,7 +214,7 @@ class RunningAsking {
   #end(stop: GateStop | undefined): void {
     this.#turn++
     this.#clearDeadline()
-    this.#control.stops.unlisten(this.#onStop)
+    if (this.#onStop !== undefined) this.#control.stops.unlisten(this.#onStop)
     this.#resolve(stop)
   }
 

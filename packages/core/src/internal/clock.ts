@@ -15,7 +15,10 @@ export interface Clock {
   now(): number
   /** Elapsed milliseconds since some fixed moment; never goes back. Used for durations and deadlines. */
   monotonic(): number
-  /** Calls `fire` once after `ms` milliseconds. */
+  /**
+   * Calls `fire` once after `ms` milliseconds, in the place of the caller: whoever moves a clock by hand, `fire` sees the
+   * AsyncLocalStorage that was in force when the timer was armed, as it does with the platform's timers.
+   */
   setTimeout(fire: () => void, ms: number): Timer
 }
 

@@ -1,11 +1,11 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import { emitRun } from '../generate/emit-run.js'
 import { snapshotError } from '../generate/effect.js'
+import { frozenReceipt } from '../generate/frozen-receipt.js'
 import type { RunScope } from '../generate/run-scope.js'
 import type { Tree } from '../generate/tree.js'
 import type { AfterExecutionContext } from '../hooks/hook-contexts.js'
 import { describeError, observe } from '../hooks/observe.js'
-import { deepFreeze } from '../internal/deep-freeze.js'
 import type { Receipt } from '../hooks/receipt.js'
 import type { JsonObject } from '../internal/json.js'
 import { wellFormedJson } from '../internal/well-formed-text.js'
@@ -140,7 +140,7 @@ export async function tellAfterExecution(
     treeUsage: tree.usage,
     failure,
     recovered,
-    receipt: deepFreeze(receipt),
+    receipt: receipt === null ? null : frozenReceipt(receipt),
   })
   await observe(tree.observing, taps, context, true)
 }

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Clock, Timer } from '@sluice/core'
 import { testkitError } from '../testkit-error.js'
 import { drain } from './drain.js'
@@ -76,7 +77,8 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
       if (Number.isNaN(ms)) throw testkitError('CLOCK_INVALID', 'A timer was armed with NaN milliseconds.')
       const timer: ArmedTimer = {
         dueAt: elapsed + Math.max(0, ms),
-        fire,
+        // as the platform's timers do: whoever moves the clock, it fires in the place of who armed it
+        fire: AsyncResource.bind(fire),
         held: true,
         cancel: () => void armed.delete(timer),
         hold: (alive) => {

@@ -28,16 +28,17 @@ export class InlineSteps implements Steps {
   readonly path: string
   readonly #parts: InlineParts
   readonly #entries: LiveEntry[] = []
-  readonly #closed = new Map<string, number>()
+  #closed: Map<string, number> | undefined
   #cursor = 0
   /** Places beyond the cursor that have been asked for already. */
-  readonly #used = new Set<number>()
+  #used: Set<number> | undefined
 
   constructor(parts: InlineParts, path: string, stored: readonly StoredEntry[] = []) {
     this.#parts = parts
     this.path = path
     for (const entry of stored) {
       if (entry.kind === 'closed') {
+        this.#closed ??= new Map()
         this.#closed.set(entry.name, Number(entry.value))
         continue
       }
@@ -56,7 +57,7 @@ export class InlineSteps implements Steps {
   recorded(name: string): Recorded {
     for (let index = this.#cursor; index < this.#entries.length; index++) {
       const entry = this.#entries[index] as LiveEntry
-      if (entry.name !== name || this.#used.has(index)) continue
+      if (entry.name !== name || this.#used?.has(index) === true) continue
       if (entry.kind === 'branch') return entry.entries?.recorded('call') ?? 'nothing'
       if (entry.kind !== 'begin') return 'done'
       const done = this.#entries.some((later, place) => place > index && later.kind === 'step' && later.name === name)
@@ -89,10 +90,11 @@ export class InlineSteps implements Steps {
   }
 
   attemptsBefore(name: string): number {
-    return (this.#closed.get(name) ?? 0) + (this.recorded(name) === 'begun' ? 1 : 0)
+    return (this.#closed?.get(name) ?? 0) + (this.recorded(name) === 'begun' ? 1 : 0)
   }
 
   close(name: string): void {
+    this.#closed ??= new Map()
     this.#closed.set(name, (this.#closed.get(name) ?? 0) + 1)
   }
 
@@ -149,7 +151,7 @@ export class InlineSteps implements Steps {
         ...(entry.entries === undefined ? {} : { entries: entry.entries.snapshot() }),
       }
     })
-    for (const [name, count] of this.#closed) stored.push({ name, kind: 'closed', value: count })
+    for (const [name, count] of this.#closed ?? []) stored.push({ name, kind: 'closed', value: count })
     return stored
   }
 
@@ -181,7 +183,7 @@ export class InlineSteps implements Steps {
   #branchPlace(name: string): number {
     for (let place = this.#cursor; place < this.#entries.length; place++) {
       const entry = this.#entries[place] as LiveEntry
-      if (entry.kind === 'branch' && entry.name === name && !this.#used.has(place)) return place
+      if (entry.kind === 'branch' && entry.name === name && this.#used?.has(place) !== true) return place
     }
     return this.#cursor
   }
@@ -189,11 +191,12 @@ export class InlineSteps implements Steps {
   /** The cursor stands at the first entry that has not been asked for. */
   #use(place: number): void {
     if (place !== this.#cursor) {
+      this.#used ??= new Set()
       this.#used.add(place)
       return
     }
     this.#cursor++
-    while (this.#used.delete(this.#cursor)) this.#cursor++
+    while (this.#used?.delete(this.#cursor) === true) this.#cursor++
   }
 
   #mismatch(asked: string, recorded: string): SluiceError {

@@ -7,35 +7,63 @@ export function isWellFormed(text: string): boolean {
 
 /**
  * Refuses a row of the core with `STORE_VALUE_INVALID` where a string in it holds an unpaired surrogate (CASE-20): no
- * database takes one, so no store does. Looks only; the row is plain data that nobody changes any more.
+ * database takes one, so no store does. Looks only; the row is plain data that nobody changes any more. Everything that is
+ * written comes by here, so nothing is looked at twice: the names of the columns are ours, and what an item of a list has
+ * in common with the one before it was looked at there.
  */
-export function checkStrings(row: unknown, what: string): void {
-  if (allWellFormed(row)) return
-  throw new SluiceError('STORE_VALUE_INVALID', `${what} holds an unpaired surrogate at '${unpairedAt(row)}'.`, {
-    hint: 'Pass the text through `toWellFormed()` before it is stored.',
-  })
+export function checkStrings(row: object, what: string): void {
+  for (const column in row) {
+    if (!allWellFormed((row as Record<string, unknown>)[column])) throw unpaired(row, what)
+  }
 }
 
 /** As {@link checkStrings}, for a row that replaces `current`: only what has changed is looked at. */
 export function checkChangedStrings<Row extends object>(row: Row, current: Row | undefined, what: string): void {
-  for (const key in row) {
-    if (current !== undefined && row[key] === current[key]) continue
-    if (!allWellFormed(row[key]) || !isWellFormed(key)) checkStrings(row, what)
+  for (const column in row) {
+    if (current !== undefined && row[column] === current[column]) continue
+    if (!allWellFormed(row[column])) throw unpaired(row, what)
   }
 }
 
-/** The check itself, on everything that is written: no place is put together where nothing is wrong. */
+function unpaired(row: object, what: string): SluiceError {
+  return new SluiceError('STORE_VALUE_INVALID', `${what} holds an unpaired surrogate at '${unpairedAt(row)}'.`, {
+    hint: 'Pass the text through `toWellFormed()` before it is stored.',
+  })
+}
+
 function allWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return isWellFormed(value)
   if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) if (!allWellFormed(value[index])) return false
-    return true
+  return Array.isArray(value) ? listWellFormed(value) : objectWellFormed(value as Record<string, unknown>)
+}
+
+function objectWellFormed(value: Readonly<Record<string, unknown>>): boolean {
+  for (const key in value) if (!allWellFormed(value[key]) || !isWellFormed(key)) return false
+  return true
+}
+
+function listWellFormed(items: readonly unknown[]): boolean {
+  let before: Readonly<Record<string, unknown>> | undefined
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      if (!allWellFormed(item)) return false
+      continue
+    }
+    const next = item as Readonly<Record<string, unknown>>
+    if (!(before === undefined ? objectWellFormed(next) : nextWellFormed(next, before))) return false
+    before = next
   }
-  for (const key in value) {
-    const item = (value as Record<string, unknown>)[key]
-    if (typeof item === 'string' ? !isWellFormed(item) : !allWellFormed(item)) return false
-    if (!isWellFormed(key)) return false
+  return true
+}
+
+/** For an object whose neighbour was looked at: only what the neighbour has not. */
+function nextWellFormed(next: Readonly<Record<string, unknown>>, before: Readonly<Record<string, unknown>>): boolean {
+  for (const key in next) {
+    const value = next[key]
+    const known = before[key]
+    if (value !== known && !allWellFormed(value)) return false
+    if (known === undefined && !isWellFormed(key)) return false
   }
   return true
 }
