@@ -424,7 +424,7 @@ describe('the run context', () => {
     ])
   })
 
-  // cites: R-10, CASE-22
+  // cites: R-10, R-W3, CASE-22
   it('R-10: values are text, finite numbers and booleans; keys never reach a prototype; all faults at once', async () => {
     const { runtime } = await house([], { agents: [desk()] })
     const given = JSON.parse('{"a":{},"b":[1],"c":null,"__proto__":"x","constructor":"y","ok":"z"}')

@@ -25,7 +25,7 @@ const veto = (code: string, tool: string) =>
   })()
 
 describe('the row of a run', () => {
-  // cites: S-1, S-2, S-4, S-5, S-14, S-16, A-35, R-16
+  // cites: S-1, S-2, S-4, S-5, S-14, S-16, A-35, R-16, R-19
   it('S-2: has every field, while it runs and when it has ended', async () => {
     let running: ExecutionRecord | undefined
     const { tool } = noteTool({
