@@ -122,7 +122,9 @@ export async function tellAfterExecution(
   const taps = run.options.hookSet.observers.afterExecution
   if (taps.length === 0) return
   const failure =
-    ended.status === 'completed' ? null : { kind: ended.failure.kind, error: snapshotError(ended.failure.error) }
+    ended.status === 'completed'
+      ? null
+      : Object.freeze({ kind: ended.failure.kind, error: snapshotError(ended.failure.error) })
   const context: AfterExecutionContext = Object.freeze({
     executionId: facts.executionId as string,
     rootExecutionId: facts.rootExecutionId,
