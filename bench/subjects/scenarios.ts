@@ -15,9 +15,3 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** The scenario whose replies the server holds back until it is told to let them go. */
 export const PARKED: Scenario = { name: 'parked', rounds: 0, callsPerRound: 0 }
-
-function scenarioNamed(name: string): Scenario {
-  const found = [...SCENARIOS, PARKED].find((scenario) => scenario.name === name)
-  if (found === undefined) throw new Error(`There is no scenario "${name}".`)
-  return found
-}

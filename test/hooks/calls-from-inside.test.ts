@@ -1,5 +1,5 @@
-import type { Runtime } from '@sluice/core'
-import { defineTool, getExecutionContext, HookFailedError, SluiceError } from '@sluice/core'
+import type { Runtime, SluiceError } from '@sluice/core'
+import { defineTool, getExecutionContext, HookFailedError } from '@sluice/core'
 import { latch, reply } from '@sluice/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'

@@ -117,7 +117,7 @@ describe('H-9, T-20, T-W3: the order of a run', () => {
         'beforeToolCall',
         'afterExecution',
       ] as const)
-        (hooks[point] as Hooks['onStop']).tap(
+        (hooks[point] as unknown as Hooks['onStop']).tap(
           'x',
           () => void seen.push([point, getExecutionContext().executionId !== null]),
         )

@@ -83,7 +83,7 @@ export async function rig(script: Script, options: RigOptions = {}): Promise<Rig
     provider,
     logger,
     end,
-    run: (given = {}) => end(runtime.execute({ agent: 'desk', ...given })),
+    run: (given = {}) => end(runtime.execute({ agent: 'desk', ...given }) as Promise<Run>),
     receipts: async (id) => (await store.receipts.list(id)) as unknown as readonly Receipt[],
   }
 }
@@ -162,7 +162,7 @@ export function watcher(name = 'watcher'): Observed & { readonly plugin: PluginI
   const seen: Observed = { afterModelCall: [], afterToolCall: [], afterExecution: [], onStop: [] }
   const watching = plugin(name, (hooks) => {
     for (const point of Object.keys(seen) as (keyof Observed)[])
-      hooks[point].tap('watch', (context: never) => void seen[point].push(context))
+      (hooks[point] as Hooks['onStop']).tap('watch', (context) => void seen[point].push(context as never))
   })
   return { ...seen, plugin: watching }
 }
