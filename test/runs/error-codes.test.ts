@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { ERROR_CODES } from '@sluice/core'
 import { TESTKIT_ERROR_CODES } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
@@ -42,10 +44,13 @@ describe('the table of error codes', () => {
     }
   })
 
-  it('X-3: the page of the docs has them all', () => {
+  it('X-3: the page of the docs has them all, and is that of the tables', async () => {
     const page = readFileSync(join(ROOT, 'docs', 'error-codes.md'), 'utf8')
     const listed = [...page.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((match) => match[1])
     expect(listed).toEqual([...Object.keys(ERROR_CODES), ...Object.keys(TESTKIT_ERROR_CODES)])
+    const script = join(ROOT, 'scripts', 'error-codes.mjs')
+    const { stdout } = await promisify(execFile)(process.execPath, [script, '--check'])
+    expect(stdout).toContain('up to date')
   })
 
   it('Sluice raises no code that is in no table', () => {
