@@ -21,6 +21,8 @@ const checks = [
   { name: 'build', command: node, args: ['scripts/build.mjs'] },
   { name: 'packages', command: node, args: ['scripts/check-packages.mjs'] },
   { name: 'walkthrough', command: node, args: ['scripts/readme-walkthrough.mjs'] },
+  { name: 'rules', command: node, args: ['scripts/behaviour-coverage.mjs', '--check'] },
+  { name: 'codes', command: node, args: ['scripts/error-codes.mjs', '--check'] },
   { name: 'unused', command: 'knip', args: ['--no-progress'] },
   {
     name: 'tests',

@@ -84,7 +84,7 @@ const deny = () => {
   throw new Veto('DENIED', 'Nobody writes.')
 }
 
-describe.each(WAYS)('CASE-04, H-20, T-24: two levels down, first $name', (first) => {
+describe.each(WAYS)('CASE-04, H-20, H-W3, T-24: two levels down, first $name', (first) => {
   it.each(WAYS)('then $name: the veto ends the top run unchanged and nothing is written', async (second) => {
     const { run, calls, seen, asked } = await levels(first, second, deny)
     const { error } = await run({ caller: { user: 'petra.k', audience: 'authenticated' } })

@@ -38,7 +38,7 @@ function describeHook(point: HookPoint, context: Readonly<Record<string, unknown
   return `${point}${effect}${outcome === undefined ? '' : ` ${String(outcome)}`}`
 }
 
-describe('H-9, T-20, T-W3: the order of a run', () => {
+describe('H-1, H-9, T-20, T-W3: the order of a run', () => {
   it('of two rounds with several tools is the documented list of hooks, events and store writes', async () => {
     const page = await readFile(new URL('../../docs/hook-order.md', import.meta.url), 'utf8')
     const documented = /```text\n([\s\S]*?)```/.exec(page)?.[1]?.trimEnd().split('\n')
