@@ -1,58 +1,53 @@
-// The benchmarks: `pnpm bench [--quick] [--only PART] [--json FILE]`. Every ratio is against a hand-written loop on the raw SDK,
-// measured in the same slices on a loopback server in a process of its own.
+// Measures Sluice against a hand-written loop on the official OpenAI SDK. `pnpm bench` builds and runs it; the table of the
+// last full run, and what each figure means, stands in docs/benchmarks.md.
+import { fork } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Figure } from './measure/figure.js'
-import { figuresTable } from './report/print-figures.js'
-import { startServer } from './server/start-server.js'
-import { cpuSuite } from './suites/cpu.js'
-import { dispatchSuite } from './suites/dispatch.js'
-import { bytesSuite, heldSuite } from './suites/memory.js'
-import { startupSuite } from './suites/startup.js'
-import { storeSuite } from './suites/store.js'
-import type { SuiteOptions } from './suites/suite-options.js'
+import type { SuiteMessage, SuiteOrder } from './programs/suite.js'
+import { printFigures } from './report/print-figures.js'
+import { readArguments } from './report/read-arguments.js'
+import { SUITES } from './suites/suite-list.js'
+import type { Suite } from './suites/suite-list.js'
 
-const args = process.argv.slice(2)
-const after = (flag: string): string | undefined => (args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined)
-const only = after('--only')
-const json = after('--json')
-const quick = args.includes('--quick')
-const unknown = args.filter((arg, index) =>
-  arg.startsWith('--')
-    ? !['--only', '--json', '--quick'].includes(arg)
-    : !['--only', '--json'].includes(args[index - 1] ?? ''),
-)
-if (unknown.length > 0) {
-  console.error(`bench: unknown argument ${unknown.join(', ')}; known are --quick, --only PART, --json FILE`)
-  process.exit(2)
-}
+const FULL = { slices: 40, warmUps: 12 }
+const QUICK = { slices: 10, warmUps: 5 }
 
-const options: SuiteOptions = {
-  slices: quick ? 8 : 40,
-  warmUps: quick ? 2 : 6,
-  wants: (name) => only === undefined || name.includes(only),
-  progress: (what) => console.error(`  measuring ${what}`),
-}
-const server = await startServer()
+const { quick, only, json } = readArguments(process.argv.slice(2))
+console.log(`Node ${process.version}${quick ? ', quick: for development, not for the record' : ''}`)
 const figures: Figure[] = []
-try {
-  figures.push(...(await dispatchSuite(options)))
-  figures.push(...(await startupSuite(server, options)))
-  figures.push(...(await bytesSuite(server, options)))
-  figures.push(...(await heldSuite(server, options)))
-  figures.push(...(await cpuSuite(server, options)))
-  figures.push(...(await storeSuite(options)))
-} finally {
-  server.close()
+for (const suite of SUITES) {
+  if (only.length > 0 && !only.some((part) => suite.name.includes(part) || part.startsWith(suite.name))) continue
+  console.log(`> ${suite.name}`)
+  const measured = await runSuite(suite)
+  if (measured.length > 0) printFigures(measured)
+  figures.push(...measured)
 }
-console.log(
-  `Node ${process.versions.node}, ${quick ? 'quick: figures of few slices, for development only' : '40 interleaved slices a side'}\n`,
-)
-console.log(figuresTable(figures))
+const missed = figures.filter((figure) => figure.verdict === 'missed').length
+const met = figures.filter((figure) => figure.target !== undefined).length - missed
+console.log(`${figures.length} figures; of those with a target, ${met} met it and ${missed} missed it`)
 if (json !== undefined) {
-  writeFileSync(
-    json,
-    `${JSON.stringify({ node: process.versions.node, slices: options.slices, figures }, undefined, 2)}\n`,
-  )
-  console.log(`\nwritten to ${json}`)
+  const { node, v8 } = process.versions
+  writeFileSync(json, `${JSON.stringify({ node, v8, quick, figures }, null, 2)}\n`)
 }
-process.exit(0)
+
+/** A suite has a process of its own: what one leaves in the heap and in the compiler's memory reaches no other. */
+function runSuite(suite: Suite): Promise<readonly Figure[]> {
+  const order: SuiteOrder = { suite: suite.name, quick, only, ...(quick ? QUICK : FULL) }
+  const program = fileURLToPath(new URL('./programs/suite.ts', import.meta.url))
+  const child = fork(program, [JSON.stringify(order)], {
+    execArgv: ['--expose-gc', ...suite.flags, '--import', 'tsx'],
+  })
+  return new Promise((resolve, reject) => {
+    let received: readonly Figure[] | undefined
+    child.on('message', (message: SuiteMessage) => {
+      if ('figures' in message) received = message.figures
+      else console.log(`  measuring ${message.progress}`)
+    })
+    child.on('error', reject)
+    child.on('exit', (code, signal) => {
+      if (received !== undefined && code === 0) resolve(received)
+      else reject(new Error(`Suite ${suite.name} ended with ${signal ?? `code ${String(code)}`} before it was done.`))
+    })
+  })
+}

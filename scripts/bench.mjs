@@ -8,15 +8,11 @@ const args = scriptArguments()
 const build = await createSteps().run('build', process.execPath, ['scripts/build.mjs'])
 if (build.code !== 0) process.exit(build.code)
 console.log('> benchmarks')
-const bench = spawn(
-  process.execPath,
-  ['--expose-gc', '--max-semi-space-size=128', '--import', 'tsx', join('bench', 'main.ts'), ...args],
-  {
-    cwd: root,
-    env: childEnv({ NODE_ENV: 'production' }),
-    stdio: 'inherit',
-  },
-)
+const bench = spawn(process.execPath, ['--expose-gc', '--import', 'tsx', join('bench', 'main.ts'), ...args], {
+  cwd: root,
+  env: childEnv({ NODE_ENV: 'production' }),
+  stdio: 'inherit',
+})
 bench.on('error', (error) => {
   console.error(`bench: could not start: ${error.message}`)
   process.exitCode = 1

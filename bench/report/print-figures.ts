@@ -1,19 +1,23 @@
 import type { Figure } from '../measure/figure.js'
 
-/** The figures as a Markdown table. Ratios are against the raw loop of the same slices; `A/A` is that loop against itself. */
-export function figuresTable(figures: readonly Figure[]): string {
-  const rows = figures.map((figure) => {
-    const { ratio, same, target } = figure
-    const value =
-      ratio === undefined
-        ? `${figure.subject.median.toFixed(0)} (least ${figure.subject.minimum.toFixed(0)}) ${figure.unit}`
-        : `${ratio.medians.toFixed(2)} / ${ratio.minima.toFixed(2)}`
-    const spread = same === undefined ? '–' : `${same.spread[0].toFixed(2)} … ${same.spread[1].toFixed(2)}`
-    return `| ${figure.name} | ${value} | ${spread} | ${target === undefined ? '–' : String(target)} | ${figure.slices} | ${figure.verdict} |`
-  })
-  return [
-    '| figure | medians / minima | A/A spread | target | slices | verdict |',
-    '|---|---|---|---|---|---|',
-    ...rows,
-  ].join('\n')
+/** Prints figures as a table, one line each. */
+export function printFigures(figures: readonly Figure[]): void {
+  const width = Math.max(...figures.map((figure) => figure.name.length))
+  for (const figure of figures) console.log(`  ${figure.name.padEnd(width)}  ${measured(figure)}  ${verdict(figure)}`)
+}
+
+function measured({ subject, floor, ratio, same, unit, slices }: Figure): string {
+  if (floor === undefined || ratio === undefined || same === undefined)
+    return `${Math.round(subject.median)} (least ${Math.round(subject.minimum)}) ${unit}, ${slices} slices`
+  const spread = `${two(same.spread[0])}-${two(same.spread[1])}`
+  return `${two(ratio.medians)} x by medians, ${two(ratio.minima)} x by minima, A/A ${two(same.medians)} and ${two(same.minima)} (${spread}), ${slices} slices`
+}
+
+function verdict({ target, verdict: told, floor }: Figure): string {
+  const bound = target === undefined ? '' : floor === undefined ? `target ${target}: ` : `target ${two(target)} x: `
+  return `${bound}${told === 'no target' ? '' : told}`
+}
+
+function two(value: number): string {
+  return value.toFixed(2)
 }

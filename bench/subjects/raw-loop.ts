@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type OpenAI from 'openai'
-import type { ResponseInput, ResponseInputItem, Tool } from 'openai/resources/responses/responses'
+import type { ResponseInput, Tool } from 'openai/resources/responses/responses'
 import {
   approveInvoice,
   INVOICE_PARAMETERS,
@@ -36,7 +36,7 @@ export async function rawLoop(client: OpenAI, model: string): Promise<string> {
     })
     let calls = 0
     for (const item of response.output) {
-      input.push(item as ResponseInputItem)
+      input.push(item as ResponseInput[number])
       if (item.type !== 'function_call') continue
       calls += 1
     }

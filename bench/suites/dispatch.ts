@@ -1,78 +1,53 @@
-import { createMemoryStore, createRuntime, definePlugin, USAGE_NOT_REPORTED } from '@sluice/core'
-import type { ModelProvider, PluginInstance, Runtime } from '@sluice/core'
+import { execFile } from 'node:child_process'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import type { Figure } from '../measure/figure.js'
 import { plainFigure } from '../measure/figure.js'
 import { interleave } from '../measure/interleave.js'
-import type { Side } from '../measure/interleave.js'
 import { floorHasContext } from '../subjects/raw-loop.js'
 import type { SuiteOptions } from './suite-options.js'
 
-const CALLS_A_SLICE = 2_000
+const ASKINGS_A_SLICE = 20_000
+const CASES = [
+  { name: 'dispatch/no-taps', taps: 0, kind: 'sync', target: undefined },
+  { name: 'dispatch/5-sync', taps: 5, kind: 'sync', target: 600 },
+  { name: 'dispatch/5-async', taps: 5, kind: 'async', target: floorHasContext ? 4000 : 2500 },
+  { name: 'dispatch/20-sync', taps: 20, kind: 'sync', target: undefined },
+  { name: 'dispatch/20-async', taps: 20, kind: 'async', target: undefined },
+] as const
+
+type Dispatcher = typeof import('../programs/dispatcher.js')
 
 /**
- * Nanoseconds that asking one gate point with five taps adds to a model call, receipt and deadline included: plain calls of a
- * provider that answers at once, with and without the taps, in turn.
+ * Nanoseconds of CPU that one asking of one gate point costs, with everything that belongs to it: frame, frozen context,
+ * deadlines, rows and receipt.
  */
 export async function dispatchSuite(options: SuiteOptions): Promise<Figure[]> {
-  const wanted = (['sync', 'async'] as const).filter((kind) => options.wants(`dispatch/5-${kind}`))
-  if (wanted.length === 0) return []
+  const cases = CASES.filter(({ name }) => options.wants(name))
+  if (cases.length === 0) return []
   options.progress('dispatch')
-  const bare = await runtimeWith([])
-  const sides: Side[] = [{ name: 'none', slice: () => nanosecondsOf(bare) }]
-  for (const kind of wanted) {
-    const runtime = await runtimeWith(tappers(kind))
-    sides.push({ name: kind, slice: () => nanosecondsOf(runtime) })
-  }
+  const { askings } = await bundled()
+  const sides = cases.map(({ name, taps, kind }) => ({ name, slice: () => askings(taps, kind, ASKINGS_A_SLICE) }))
   const collect = (): void => globalThis.gc?.({ type: 'minor' })
   await interleave(sides, options.warmUps, collect)
   const samples = await interleave(sides, options.slices, collect)
-  const none = samples.get('none') as readonly number[]
-  return wanted.map((kind) => {
-    const differences = (samples.get(kind) as readonly number[]).map((value, slice) => value - (none[slice] as number))
-    return plainFigure(
-      `dispatch/5-${kind}`,
-      'ns a gate point',
-      differences,
-      kind === 'sync' ? 600 : floorHasContext ? 4_000 : 2_500,
-    )
-  })
-}
-
-function tappers(kind: 'sync' | 'async'): PluginInstance[] {
-  return Array.from({ length: 5 }, (_, index) =>
-    definePlugin({
-      name: `tap-${index}`,
-      hookApi: 1,
-      apply(hooks) {
-        if (kind === 'sync') hooks.beforeModelCall.tap('bench', () => undefined)
-        else hooks.beforeModelCall.tapPromise('bench', async () => undefined)
-      },
-    })(),
+  return cases.map(({ name, target }) =>
+    plainFigure(name, 'ns an asking', samples.get(name) as readonly number[], target),
   )
 }
 
-const instant: ModelProvider = {
-  id: 'instant',
-  protocol: 'instant',
-  defaults: { onToolError: 'throw', onToolLimit: 'throw' },
-  generate: async () => ({ parts: [{ type: 'text', text: 'ok' }], finishReason: 'stop', usage: USAGE_NOT_REPORTED }),
-  async *stream() {
-    yield { type: 'reply', reply: { parts: [], finishReason: 'stop', usage: USAGE_NOT_REPORTED } }
-  },
-}
-
-function runtimeWith(plugins: readonly PluginInstance[]): Promise<Runtime> {
-  const nothing = (): void => undefined
-  return createRuntime({
-    store: createMemoryStore(),
-    providers: [instant],
-    plugins,
-    logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
-  })
-}
-
-async function nanosecondsOf(runtime: Runtime): Promise<number> {
-  const before = process.hrtime.bigint()
-  for (let call = 0; call < CALLS_A_SLICE; call++) await runtime.generateText({ model: 'instant/m', prompt: 'go' })
-  return Number(process.hrtime.bigint() - before) / CALLS_A_SLICE
+/** The dispatcher in one plain file: the loader of this process would name every closure, at a cost. */
+async function bundled(): Promise<Dispatcher> {
+  const root = new URL('../../', import.meta.url)
+  const folder = new URL('.cache/bench/', root)
+  await promisify(execFile)(
+    process.execPath,
+    [
+      fileURLToPath(new URL('node_modules/tsup/dist/cli-default.js', root)),
+      fileURLToPath(new URL('bench/programs/dispatcher.ts', root)),
+      ...['--no-config', '--format', 'esm', '--target', 'node20', '--out-dir', fileURLToPath(folder), '--silent'],
+    ],
+    { cwd: fileURLToPath(root) },
+  )
+  return (await import(pathToFileURL(fileURLToPath(new URL('dispatcher.js', folder))).href)) as Dispatcher
 }

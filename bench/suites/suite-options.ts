@@ -4,6 +4,8 @@ export interface SuiteOptions {
   readonly slices: number
   /** Slices of each side that are run before and thrown away. */
   readonly warmUps: number
+  /** For development: fewer of everything. */
+  readonly quick: boolean
   /** True where the figure of this name was asked for. */
   wants(name: string): boolean
   /** Says what is being measured now. */
