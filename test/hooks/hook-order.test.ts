@@ -15,7 +15,7 @@ function timeline() {
   const all = plugin('timeline', (hooks) => {
     for (const point of Object.keys(HOOK_POINTS) as HookPoint[]) {
       if (point === 'whileInFlight') continue
-      const hook = hooks[point] as Hooks['onStop']
+      const hook = hooks[point] as unknown as Hooks['onStop']
       hook.tap('tell', ((context: unknown) => {
         if (point === 'onEvent') tell(`event ${(context as RunEvent).type}`)
         else if (point === 'augmentSystemPrompt') tell(point)

@@ -29,7 +29,8 @@ export async function augmentPrompt(
       const next = isThenable(returned) ? await withDeadline(control, tap, returned, state, stops) : returned
       // what comes late is dropped, also where the tap kept the thread beyond its deadline
       if (next === LATE || control.clock.monotonic() - before > tap.timeoutMs) continue
-      if (typeof next === 'string') current = next
+      // a shadowed plugin is asked, and changes nothing
+      if (typeof next === 'string') current = tap.shadow ? current : next
       else if (next !== undefined)
         throw new TypeError(
           `augmentSystemPrompt of "${tap.plugin}" returned ${typeof next}; it takes a string or nothing`,

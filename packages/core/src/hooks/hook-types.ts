@@ -30,12 +30,13 @@ export type TapCallback = (error?: unknown) => void
 
 /**
  * A gate point as a plugin taps it. A gate passes by settling with `undefined`; it stops by throwing one of the answers.
- * Any other value that it returns, and anything else that it throws, stops the run as a failure.
+ * Any other value that it returns, and anything else that it throws, stops the run as a failure. (A return type of exactly
+ * `void` would take functions that return anything.)
  */
 export interface GateHook<Context> {
   tap<Returned extends void | Promise<void>>(options: string | TapOptions, gate: (context: Context) => Returned): void
   tapPromise<Returned extends Promise<void>>(options: string | TapOptions, gate: (context: Context) => Returned): void
-  tapAsync<Returned extends void>(
+  tapAsync<Returned extends void | undefined>(
     options: string | TapOptions,
     gate: (context: Context, callback: TapCallback) => Returned,
   ): void
@@ -51,7 +52,7 @@ export interface ObserverHook<Context> {
     options: string | TapOptions,
     observer: (context: Context) => Returned,
   ): void
-  tapAsync<Returned extends void>(
+  tapAsync<Returned extends void | undefined>(
     options: string | TapOptions,
     observer: (context: Context, callback: TapCallback) => Returned,
   ): void
