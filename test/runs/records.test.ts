@@ -464,6 +464,18 @@ describe('sessions and their log', () => {
       [9, 'user', null, 'Really?'],
       [10, 'assistant', 'ap_desk', 'Still due.'],
     ])
+    expect(log.map((row) => [row.messageIndex, row.round])).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [2, 0],
+      [2, 0],
+      [3, 0],
+      [4, 1],
+      [0, 0],
+      [0, 0],
+      [1, 0],
+    ])
     expect(log.map((row) => row.executionId)).toEqual([
       ...Array.from({ length: 7 }, () => first.executionId),
       failed.partial.executionId,
