@@ -1,5 +1,5 @@
 import type { RunEvent } from '@sluice/core'
-import { Refusal, Veto } from '@sluice/core'
+import { Land, Refusal, Veto } from '@sluice/core'
 import { reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -179,6 +179,20 @@ describe('CASE-07: a check on the answer', () => {
     const script = [bad, reply.toolCall('write_note'), bad, 'Please ask the clerk.']
     const { run } = await (await rig(script, { agents: [desk([tool])], plugins: [refuses] })).run()
     expect(run?.text).toBe('Please ask the clerk.')
+  })
+
+  it('a refusal of the last reply of a run that lands is a veto: there is no request left to ask again', async () => {
+    const lands = gate(
+      'beforeModelCall',
+      ({ landing }) => {
+        if (!landing) throw new Land('LAND')
+      },
+      { name: 'lands' },
+    )
+    const given = await rig([bad], { plugins: [refuses, lands] })
+    const { error } = await given.run()
+    expect(error?.code).toBe('REFUSED_TWICE')
+    expect(error?.message).toContain('The last reply of a run that is landing was refused')
   })
 
   it('a second refusal in a row is a veto of the gate that gave it, with its receipt', async () => {

@@ -54,9 +54,13 @@ export function perform(act: Act, timeoutMs: number, around: Surroundings, conte
       return new Promise(() => {})
     case 'late':
       return after(clock, timeoutMs + TIMES.lateByMs, () => speak(act.say))
-    case 'block':
-      clock.block(act.over ? timeoutMs + TIMES.blockMs : TIMES.blockMs)
-      return act.promise ? Promise.resolve().then(() => speak(act.say)) : speak(act.say)
+    case 'block': {
+      const block = () => {
+        clock.block(act.over ? timeoutMs + TIMES.blockMs : TIMES.blockMs)
+        return speak(act.say)
+      }
+      return act.promise ? Promise.resolve().then(block) : block()
+    }
     case 'abort':
       return settle(act.how, act.ms, clock, () => {
         around.abort()
@@ -160,6 +164,9 @@ function callBack(
     case 'pass-beside-rejection':
       callback()
       return Promise.reject(veto)
+    case 'veto-beside-rejection':
+      callback(veto)
+      return Promise.reject(new Error('beside its callback'))
   }
 }
 

@@ -27,6 +27,7 @@ export type CallbackShape =
   | 'with-value'
   | 'veto-after-pass'
   | 'pass-beside-rejection'
+  | 'veto-beside-rejection'
   | 'veto-then-pass'
 
 /** What one asking of a gate does. */
@@ -34,7 +35,7 @@ export type Act =
   | { readonly act: 'settle'; readonly how: How; readonly ms: number; readonly say: Give }
   | { readonly act: 'hang' }
   | { readonly act: 'late'; readonly say: Give }
-  /** Keeps the thread, beyond the deadline where `over`, then settles at once or by a promise. */
+  /** Keeps the thread, beyond the deadline where `over`; at once, or in what its promise waits for. */
   | { readonly act: 'block'; readonly over: boolean; readonly say: Give; readonly promise: boolean }
   | { readonly act: 'thenable'; readonly shape: ThenableShape }
   | { readonly act: 'callback'; readonly shape: CallbackShape }

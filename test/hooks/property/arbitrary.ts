@@ -6,12 +6,10 @@ import type { CallShape, Composition, GateTap, PluginShape, Point, Watching } fr
 const names = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[]
 const pass: Give = { give: 'pass' }
 
+const answer = (of: readonly AnswerName[]) => fc.constantFrom(...of).map((name): Give => ({ give: 'answer', name }))
 const say: fc.Arbitrary<Give> = fc.oneof(
   { weight: 6, arbitrary: fc.constant(pass) },
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom(...names(ANSWERS)).map((name): Give => ({ give: 'answer', name: name as AnswerName })),
-  },
+  { weight: 4, arbitrary: answer(names(ANSWERS)) },
   {
     weight: 1,
     arbitrary: fc.constantFrom(...names(THROWN)).map((name): Give => ({ give: 'throw', name: name as ThrownName })),
@@ -21,16 +19,22 @@ const say: fc.Arbitrary<Give> = fc.oneof(
     arbitrary: fc.constantFrom(...names(VALUES)).map((name): Give => ({ give: 'value', name: name as ValueName })),
   },
 )
+/** What leads a run on at each point, besides passing: said more often than chance would have it. */
+const LEADS_ON: Readonly<Record<Point | 'authorize', readonly AnswerName[]>> = {
+  beforeExecution: ['wait-0', 'wait-20'],
+  beforeModelCall: ['wait-20', 'land', 'land-plain'],
+  whileInFlight: ['veto'],
+  inspectReply: ['refusal', 'refusal-shared'],
+  beforeToolCall: ['refusal', 'wait-0', 'wait-700'],
+  inspectToolInput: ['refusal', 'wait-20', 'pause'],
+  authorize: ['refusal'],
+}
 const how = fc.constantFrom('sync' as const, 'soon' as const, 'timer' as const)
 const gateMs = fc.constantFrom(10, 30, 340)
 
-const settle: fc.Arbitrary<Act> = fc.record({ act: fc.constant('settle' as const), how, ms: gateMs, say })
-const passing: fc.Arbitrary<Act> = fc.record({
-  act: fc.constant('settle' as const),
-  how,
-  ms: gateMs,
-  say: fc.constant(pass),
-})
+const settle = (given: fc.Arbitrary<Give>): fc.Arbitrary<Act> =>
+  fc.record({ act: fc.constant('settle' as const), how, ms: gateMs, say: given })
+const passing = settle(fc.constant(pass))
 
 const THENABLES: readonly ThenableShape[] = [
   'passes',
@@ -47,12 +51,14 @@ const CALLBACKS: readonly CallbackShape[] = [
   'with-value',
   'veto-after-pass',
   'pass-beside-rejection',
+  'veto-beside-rejection',
   'veto-then-pass',
 ]
 
 const shared = (point: Point | 'authorize'): fc.WeightedArbitrary<Act>[] => [
   { weight: 22, arbitrary: passing },
-  { weight: 12, arbitrary: settle },
+  { weight: 6, arbitrary: settle(say) },
+  { weight: 6, arbitrary: settle(answer(LEADS_ON[point])) },
   { weight: 1, arbitrary: fc.constant<Act>({ act: 'hang' }) },
   { weight: 1, arbitrary: say.map((given): Act => ({ act: 'late', say: given })) },
   {

@@ -173,7 +173,8 @@ class Oracle {
       if (after?.word === 'refused') {
         this.#close(effect, 'refused', 'yes')
         this.#tell(after)
-        if (++refusals === 2) {
+        // a run that lands has one last request
+        if (++refusals === 2 || landing) {
           const stop: Answer = { ...after, word: 'vetoed', code: 'REFUSED_TWICE' }
           this.#end(stop)
           this.#tell(stop)

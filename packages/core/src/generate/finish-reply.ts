@@ -203,9 +203,10 @@ function again(call: CallScope, open: OpenReply): Effect {
 }
 
 /** A second refusal in a row is a veto of the gate that gave it. Returns the error that leaves the run. */
-export async function endRefusedTwice(call: CallScope, refused: RefusedReply): Promise<SluiceError> {
+export async function endRefusedTwice(call: CallScope, refused: RefusedReply, landing: boolean): Promise<SluiceError> {
   const { code, text, by = { plugin: 'sluice', point: 'inspectReply' }, receipt } = refused
-  const veto = new Veto('REFUSED_TWICE', `Two replies in a row were refused (${code}): ${text}`, { code }, { by })
+  const what = landing ? 'The last reply of a run that is landing was refused' : 'Two replies in a row were refused'
+  const veto = new Veto('REFUSED_TWICE', `${what} (${code}): ${text}`, { code }, { by })
   const stop: GateStop = { answer: 'vetoed', error: veto, by }
   const error = call.tree.endByGate(stop)
   await call.tree.tellGateStop(stop, receipt ?? null, {

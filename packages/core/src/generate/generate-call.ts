@@ -58,7 +58,7 @@ export async function generateCall(
       refusals += 1
       withhold(call, outcome, reply.parts)
       // a landing has one last request, and no second one
-      if (refusals > 1 || landing !== undefined) throw await endRefusedTwice(call, reply.refused)
+      if (refusals > 1 || landing !== undefined) throw await endRefusedTwice(call, reply.refused, landing !== undefined)
       answerRefused(call, reply.refused)
       await recorder?.closeRound(call)
       continue
