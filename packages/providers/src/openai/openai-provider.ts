@@ -1,6 +1,7 @@
 import type { ModelProvider } from '@sluice/core'
 import { checkProviderOptions } from '../shared/check-provider-options.js'
 import { createConnectionClients } from '../shared/connection-clients.js'
+import { leanFetch } from '../shared/lean-response.js'
 import { loadSdk } from '../shared/load-sdk.js'
 import type { SdkClient } from '../shared/sdk-client.js'
 import type { Fetch } from '../shared/sdk-fetch.js'
@@ -87,7 +88,7 @@ function openaiClients(id: string, options: OpenAIOptions) {
       return new OpenAI({
         apiKey,
         ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
-        fetch: sdkFetch(options.fetch),
+        fetch: leanFetch(sdkFetch(options.fetch)),
         maxRetries: 0,
         timeout: NO_TIMEOUT_MS,
         // its log may show prompts; what goes wrong is told by errors

@@ -10,20 +10,30 @@ export interface PreparedRequest {
   readonly body: Wire | undefined
 }
 
-/** Translates a request once, however often it is measured and sent: the result lives as long as the request object. */
-export function createPreparation(
-  wire: WireProtocol,
-  keepObjects: boolean,
-): (request: ModelRequest) => PreparedRequest {
-  const known = new WeakMap<ModelRequest, PreparedRequest>()
-  return (request) => {
-    let prepared = known.get(request)
-    if (prepared === undefined) {
-      const body = wire.toBody(request)
-      prepared = { json: JSON.stringify(body), body: keepObjects ? body : undefined }
-      known.set(request, prepared)
-    }
-    return prepared
+/** The translation of requests to one protocol. */
+export interface Preparation {
+  /** For measuring: what was translated is kept until the request is sent, so that it is translated once. */
+  measure(request: ModelRequest): PreparedRequest
+  /** For sending. A request that nobody measured leaves nothing behind. */
+  send(request: ModelRequest): PreparedRequest
+}
+
+export function createPreparation(wire: WireProtocol, keepObjects: boolean): Preparation {
+  const measured = new WeakMap<ModelRequest, PreparedRequest>()
+  const prepare = (request: ModelRequest): PreparedRequest => {
+    const body = wire.toBody(request)
+    return { json: JSON.stringify(body), body: keepObjects ? body : undefined }
+  }
+  return {
+    measure(request) {
+      let prepared = measured.get(request)
+      if (prepared === undefined) {
+        prepared = prepare(request)
+        measured.set(request, prepared)
+      }
+      return prepared
+    },
+    send: (request) => measured.get(request) ?? prepare(request),
   }
 }
 

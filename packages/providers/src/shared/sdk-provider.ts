@@ -2,7 +2,7 @@ import type { JsonObject, ModelProvider, ModelReply, ModelRequest, Protocol, Str
 import { AbortLink } from './abort-link.js'
 import type { ConnectionClients } from './connection-clients.js'
 import { parseAnswer } from './parse-answer.js'
-import type { PreparedRequest } from './prepared-request.js'
+import type { Preparation } from './prepared-request.js'
 import { createPreparation, tokensAtMost } from './prepared-request.js'
 import { rateLimitHeaders, requestIdOf } from './response-headers.js'
 import type { SdkAnswer, SdkClient } from './sdk-client.js'
@@ -36,7 +36,7 @@ export class SdkProvider implements ModelProvider {
   readonly defaults: ModelProvider['defaults']
   readonly #options: SdkProviderOptions
   readonly #wire: WireProtocol
-  readonly #prepare: (request: ModelRequest) => PreparedRequest
+  readonly #prepare: Preparation
   readonly #streamTail: string
   readonly #headers: Readonly<Record<string, string>>
 
@@ -87,7 +87,7 @@ export class SdkProvider implements ModelProvider {
 
   inputTokensAtMost(request: ModelRequest): number | null {
     try {
-      return tokensAtMost(request, this.#prepare(request).json, this.#wire)
+      return tokensAtMost(request, this.#prepare.measure(request).json, this.#wire)
     } catch {
       // what cannot be translated has no bound; sending it says what is wrong
       return null
@@ -157,7 +157,7 @@ export class SdkProvider implements ModelProvider {
   }
 
   #body(request: ModelRequest, stream: boolean): unknown {
-    const { body, json } = this.#prepare(request)
+    const { body, json } = this.#prepare.send(request)
     if (body !== undefined) return stream ? { ...body, ...this.#wire.streamMembers } : body
     return stream ? json.slice(0, -1) + this.#streamTail : json
   }
