@@ -149,14 +149,14 @@ class RunningAsking {
     const tap = this.#tap
     const { clock, deadlines } = this.#control
     const returned = this.#returned as PromiseLike<unknown>
+    const late = (): void => {
+      if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs), clock.monotonic())
+    }
     // a tap that kept the thread beyond its deadline is stopped when it returns, whatever it still promises
     if (clock.monotonic() - this.#before > tap.timeoutMs) {
       this.#hear(returned, LATE, tap)
-      if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
+      late()
       return
-    }
-    const late = (): void => {
-      if (turn === this.#turn) this.#answered(timedOut(this.#point, tap.origin, tap.timeoutMs))
     }
     // a deadline is shared by many runs; behind a shadowed tap, the next ones are called in our own place
     this.#deadline = deadlines.add(tap.timeoutMs, this.#before, tap.shadow ? AsyncResource.bind(late) : late)
@@ -183,14 +183,14 @@ class RunningAsking {
       logLate(this.#control.logger, this.#point, tap, stop)
       return
     }
-    const late = this.#control.clock.monotonic() - this.#before > tap.timeoutMs
-    this.#answered(late ? timedOut(this.#point, tap.origin, tap.timeoutMs) : stop)
+    const now = this.#control.clock.monotonic()
+    const late = now - this.#before > tap.timeoutMs
+    this.#answered(late ? timedOut(this.#point, tap.origin, tap.timeoutMs) : stop, now)
   }
 
-  #answered(stop: GateStop | undefined): void {
+  #answered(stop: GateStop | undefined, now: number): void {
     this.#turn++
     this.#clearDeadline()
-    const now = this.#control.clock.monotonic()
     const ends = this.#settle(stop, now) ?? this.#goOn(this.#index + 1, now)
     if (ends === WAIT) this.#await()
     else this.#end(ends)
