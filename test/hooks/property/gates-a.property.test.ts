@@ -1,4 +1,4 @@
 import { gatesProperty } from './gates-property.js'
 
-// cites: H-19, H-20, H-32, CASE-01, CASE-02, CASE-03, CASE-05
+// holds H-19, H-20, H-32, CASE-01, CASE-02, CASE-03, CASE-05
 gatesProperty('first half', 0)
