@@ -1,6 +1,4 @@
 import type { SluiceError } from '../errors/sluice-error.js'
-import { Veto } from '../errors/answers.js'
-import type { AnswerOrigin } from '../errors/answers.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
@@ -16,6 +14,7 @@ import { ReplyGateContext } from './effect-contexts.js'
 import { emit, listening } from './emit.js'
 import { closeModel, tellRetracted } from './close-model.js'
 import type { OpenReply } from './model-call.js'
+import type { RefusedReply } from './refused-reply.js'
 import { readOutput } from './structured-output.js'
 
 /** A reply as the loop goes on with it. */
@@ -27,14 +26,6 @@ export interface FinishedReply {
   readonly output: JsonValue | undefined
   /** Set where `inspectReply` refused it: what the model is told, and who said so (not on a replay). */
   readonly refused: RefusedReply | undefined
-}
-
-/** A reply that `inspectReply` refused. */
-export interface RefusedReply {
-  readonly code: string
-  readonly text: string
-  readonly by?: AnswerOrigin
-  readonly receipt?: Receipt
 }
 
 /**
@@ -200,23 +191,6 @@ function again(call: CallScope, open: OpenReply): Effect {
   )
   effect.begunAt = call.clock.monotonic()
   return effect
-}
-
-/** A second refusal in a row is a veto of the gate that gave it. Returns the error that leaves the run. */
-export async function endRefusedTwice(call: CallScope, refused: RefusedReply, landing: boolean): Promise<SluiceError> {
-  const { code, text, by = { plugin: 'sluice', point: 'inspectReply' }, receipt } = refused
-  const what = landing ? 'The last reply of a run that is landing was refused' : 'Two replies in a row were refused'
-  const veto = new Veto('REFUSED_TWICE', `${what} (${code}): ${text}`, { code }, { by })
-  const stop: GateStop = { answer: 'vetoed', error: veto, by }
-  const error = call.tree.endByGate(stop)
-  await call.tree.tellGateStop(stop, receipt ?? null, {
-    effectId: call.effectId(`m${call.requests}`),
-    attempt: receipt?.attempt ?? 1,
-    executionId: call.run.facts.executionId,
-    agentCode: call.run.facts.agentCode,
-    sessionId: call.run.facts.sessionId,
-  })
-  return error
 }
 
 function textOf(parts: readonly AssistantPart[]): string | null {

@@ -8,11 +8,12 @@ import type { Landing } from './build-request.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import { emit, listening } from './emit.js'
-import { callsOf, endRefusedTwice, finishReply, withUniqueIds } from './finish-reply.js'
+import { callsOf, finishReply, withUniqueIds } from './finish-reply.js'
 import type { FinishedReply } from './finish-reply.js'
 import { callModel } from './model-call.js'
 import type { OpenReply } from './model-call.js'
 import { RESULT_TEXT } from './round-call.js'
+import { endRefusedTwice } from './refused-reply.js'
 import { runRound } from './tool-round.js'
 
 /** What one `generateText` call came to (G-7). */
