@@ -205,6 +205,28 @@ describe('H-29, H-33: plugins of a runtime', () => {
   })
 })
 
+describe('CASE-01: no option makes a gate fail open', () => {
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5000', null, 2 ** 31])(
+    'hookTimeoutMs %j is refused',
+    async (hookTimeoutMs) => {
+      const error = await faultOf(rig([], { timeouts: { hookTimeoutMs: hookTimeoutMs as number } }))
+      expect([error.code, error.message.includes('timeouts.hookTimeoutMs')]).toEqual(['INVALID_CONFIG', true])
+    },
+  )
+
+  it.each(['failOpen', 'gates', 'hooks'])('an option %s does not exist', async (name) => {
+    expect((await faultOf(rig([], { [name]: true } as never))).code).toBe('INVALID_CONFIG')
+  })
+
+  it.each(['tool:write_note', 'shadow:rules', 'rules#main', 'sluice hooks', ''])(
+    'a plugin cannot take the name "%s", which would stand for another in receipts',
+    async (name) => {
+      const named = definePlugin({ name, hookApi: 1, apply: (hooks) => hooks.onStop.tap('x', () => {}) })
+      expect((await faultOf(rig([], { plugins: [named()] }))).code).toBe('HOOK_REGISTRATION')
+    },
+  )
+})
+
 describe('H-32: order', () => {
   it('gates are asked by stage, then in order of registration, whatever the way of tapping', async () => {
     const order: string[] = []
