@@ -62,6 +62,7 @@ function tapOf(index: number, kind: 'sync' | 'async'): CompiledTap {
     kind: kind === 'sync' ? ('tap' as const) : ('tapPromise' as const),
     timeoutMs: TIMEOUT_MS,
     shadow: false,
+    passed: Object.freeze({ plugin, point: 'beforeModelCall', stage: 0, answer: 'passed' as const, ms: 0 }),
     fn: (kind === 'sync' ? touch : touchLater) as CompiledTap['fn'],
   })
 }

@@ -186,6 +186,7 @@ function authorizeTap(
     kind: 'tap',
     timeoutMs: call.parts.timeouts.hookTimeoutMs,
     shadow: false,
+    passed: undefined,
     fn: (asking: { readonly signal: AbortSignal }) => tool.authorize?.(args, context(asking)),
   }
 }

@@ -62,7 +62,7 @@ export function settleGates(call: CallScope, effect: Effect, ask: Ask): MaybePro
 
 function askOnce(call: CallScope, effect: Effect, ask: Ask): MaybePromise<GateStop | undefined> {
   const gates: GateReceipt[] = []
-  effect.askings.push({ at: call.clock.now(), gates })
+  effect.askings.push({ at: effect.askings.length === 0 ? effect.at : call.clock.now(), gates })
   return ask(gates)
 }
 

@@ -3,6 +3,7 @@ import { ProviderError } from '../errors/provider-error.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import { Veto } from '../errors/answers.js'
+import { isThenable } from '../internal/json.js'
 import type { JsonValue } from '../internal/json.js'
 import { USAGE_NOT_REPORTED, addUsage } from '../messages/usage.js'
 import type { ModelReply, ModelRequest } from '../providers/model-provider.js'
@@ -125,7 +126,7 @@ async function attemptModel(
     `${target.provider.id}/${target.model}`,
     call.clock.now(),
   )
-  const stop = await settleGates(call, effect, (gates) =>
+  const asked = settleGates(call, effect, (gates) =>
     askPoint(
       call,
       effect,
@@ -135,6 +136,7 @@ async function attemptModel(
       (state) => new ModelGateContext(effect.facts, state, facts),
     ),
   )
+  const stop = isThenable(asked) ? await asked : asked
   if (stop !== undefined) return stopped(call, effect, facts, stop)
   tree.noteAttempt(effectId, attempt)
   const begun = steps.begin(name, beginRecord(call, effect))

@@ -17,7 +17,7 @@ export interface SeenOfReply {
 }
 
 /** Sends the request and gives back the whole reply; on a stream the deltas go out on the way. */
-export async function receiveReply(
+export function receiveReply(
   call: CallScope,
   plan: CallPlan,
   target: ModelTarget,
@@ -25,11 +25,14 @@ export async function receiveReply(
   signal: AbortSignal,
   seen: SeenOfReply,
 ): Promise<ModelReply> {
-  const reply = plan.stream
-    ? await readStream(call, target, request, signal, seen)
-    : await target.provider.generate(request, signal)
-  seen.usage = usageOf(reply)
-  return checkReply(target, reply, call.tree.limits)
+  const received = plan.stream
+    ? readStream(call, target, request, signal, seen)
+    : // an adapter is foreign code: what it gives may be anything
+      Promise.resolve(target.provider.generate(request, signal))
+  return received.then((reply) => {
+    seen.usage = usageOf(reply)
+    return checkReply(target, reply, call.tree.limits)
+  })
 }
 
 async function readStream(

@@ -40,9 +40,37 @@ export function askGates(
   gates: GateReceipt[],
 ): GateStop | undefined | Promise<GateStop | undefined> {
   if (taps.length === 0) return undefined
-  const asking = new RunningAsking(control, point, taps, context, state, gates)
-  const stop = asking.start()
-  return stop === WAIT ? asking.wait() : stop
+  const { clock, stops } = control
+  if (stops.stopped) {
+    // the tree had been stopped before: nobody is asked
+    for (const tap of taps) gates.push(row(point, tap, 'not_asked', 0))
+    return aborted(taps[0] as CompiledTap)
+  }
+  // most taps pass at once, and no asking has to be kept for them
+  let before = clock.monotonic()
+  for (let index = 0; index < taps.length; index++) {
+    const tap = taps[index] as CompiledTap
+    if (tap.stage >= Stage.record) state.show(gates)
+    let returned: unknown
+    let thrown: { readonly value: unknown } | undefined
+    try {
+      returned = tap.kind === 'tapAsync' ? callWithCallback(tap.fn, context) : tap.fn(context as never)
+    } catch (value) {
+      thrown = { value }
+    }
+    if (returned === undefined && thrown === undefined) {
+      const now = clock.monotonic()
+      if (!stops.stopped && now - before <= tap.timeoutMs) {
+        gates.push(passedRow(point, tap, now - before))
+        before = now
+        continue
+      }
+    }
+    const asking = new RunningAsking(control, point, taps, context, state, gates)
+    const stop = asking.carryOn(index, before, returned, thrown)
+    return stop === WAIT ? asking.wait() : stop
+  }
+  return undefined
 }
 
 /** One asking of one point: goes on by itself over synchronous taps, and waits for the others one at a time. */
@@ -85,12 +113,18 @@ class RunningAsking {
     return this.#taps[this.#index] as CompiledTap
   }
 
-  start(): GateStop | undefined | typeof WAIT {
-    const { stops, clock } = this.#control
-    if (!stops.stopped) return this.#goOn(0, clock.monotonic())
-    // the tree had been stopped before: nobody is asked
-    for (const tap of this.#taps) this.#gates.push(row(this.#point, tap, 'not_asked', 0))
-    return aborted(this.#tap)
+  /** Takes over at a tap that was called at `before` and did not pass at once. */
+  carryOn(
+    index: number,
+    before: number,
+    returned: unknown,
+    thrown: { readonly value: unknown } | undefined,
+  ): GateStop | undefined | typeof WAIT {
+    this.#index = index
+    this.#before = before
+    this.#calling = true
+    const ends = this.#met(returned, thrown)
+    return ends === undefined ? this.#goOn(index + 1, this.#before) : ends
   }
 
   /** Ends with the answer of the tap that is waited for, its deadline or the tree's stop, whichever comes first. */
@@ -107,41 +141,49 @@ class RunningAsking {
 
   /** Calls taps from `from` on, until one stops or has to be waited for. */
   #goOn(from: number, start: number): GateStop | undefined | typeof WAIT {
-    const { clock, stops } = this.#control
-    const taps = this.#taps
     this.#calling = true
     this.#before = start
-    for (let index = from; index < taps.length; index++) {
-      const tap = taps[index] as CompiledTap
+    for (let index = from; index < this.#taps.length; index++) {
+      const tap = this.#taps[index] as CompiledTap
       this.#index = index
-      if (tap.stage >= Stage.record) this.#state.answers = frozenRows(this.#gates)
-      let stop: GateStop | undefined
+      if (tap.stage >= Stage.record) this.#state.show(this.#gates)
+      let returned: unknown
+      let thrown: { readonly value: unknown } | undefined
       try {
-        const returned =
-          tap.kind === 'tapAsync' ? callWithCallback(tap.fn, this.#context) : tap.fn(this.#context as never)
-        if (returned !== undefined) {
-          // a native promise is one, whatever its own `then` says
-          if (isThenable(returned) || returned instanceof Promise) {
-            this.#returned = returned
-            if (!stops.stopped) {
-              this.#calling = false
-              return WAIT
-            }
-            this.#hear(returned, LATE, tap)
-          } else stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
-        }
-      } catch (thrown) {
-        stop = readAnswer(this.#point, tap.origin, thrown)
+        returned = tap.kind === 'tapAsync' ? callWithCallback(tap.fn, this.#context) : tap.fn(this.#context as never)
+      } catch (value) {
+        thrown = { value }
       }
-      const now = clock.monotonic()
-      // the tree was stopped inside the tap: that ends the asking, whatever the tap says
-      if (stops.stopped) stop = aborted(tap)
-      else if (now - this.#before > tap.timeoutMs) stop = timedOut(this.#point, tap.origin, tap.timeoutMs)
-      const ends = this.#settle(stop, now)
+      const ends = this.#met(returned, thrown)
       if (ends !== undefined) return ends
-      this.#before = now
     }
     return undefined
+  }
+
+  /** What a tap gave or threw: `undefined` where the next one is to be asked. */
+  #met(returned: unknown, thrown: { readonly value: unknown } | undefined): GateStop | undefined | typeof WAIT {
+    const { clock, stops } = this.#control
+    const tap = this.#tap
+    let stop: GateStop | undefined
+    if (thrown !== undefined) stop = readAnswer(this.#point, tap.origin, thrown.value)
+    else if (returned !== undefined) {
+      // a native promise is one, whatever its own `then` says
+      if (isThenable(returned) || returned instanceof Promise) {
+        this.#returned = returned
+        if (!stops.stopped) {
+          this.#calling = false
+          return WAIT
+        }
+        this.#hear(returned, LATE, tap)
+      } else stop = readAnswer(this.#point, tap.origin, new ReturnedValue(returned))
+    }
+    const now = clock.monotonic()
+    // the tree was stopped inside the tap: that ends the asking, whatever the tap says
+    if (stops.stopped) stop = aborted(tap)
+    else if (now - this.#before > tap.timeoutMs) stop = timedOut(this.#point, tap.origin, tap.timeoutMs)
+    const ends = this.#settle(stop, now)
+    if (ends === undefined) this.#before = now
+    return ends
   }
 
   #await(): void {
@@ -201,7 +243,9 @@ class RunningAsking {
     const tap = this.#tap
     const ms = now - this.#before
     if (stop === undefined || (tap.shadow && stop.answer !== 'aborted')) {
-      this.#gates.push(row(this.#point, tap, stop === undefined ? 'passed' : SHADOW_ANSWER, ms, stop))
+      this.#gates.push(
+        stop === undefined ? passedRow(this.#point, tap, ms) : row(this.#point, tap, SHADOW_ANSWER, ms, stop),
+      )
       return undefined
     }
     this.#gates.push(row(this.#point, tap, stop.answer, ms, stop))
@@ -232,10 +276,11 @@ function aborted(tap: CompiledTap): GateStop {
   return { answer: 'aborted', error: undefined, by: tap.origin }
 }
 
-/** What stage `record` is shown: the rows so far, as they stand in the receipt. */
-function frozenRows(gates: readonly GateReceipt[]): readonly GateReceipt[] {
-  for (const gate of gates) Object.freeze(gate)
-  return Object.freeze([...gates])
+/** How long a tap has to take for its row to say so, in milliseconds: below that, all its rows are one. */
+const SHOWN_MS = 0.05
+
+function passedRow(point: AskPoint, tap: CompiledTap, ms: number): GateReceipt {
+  return ms < SHOWN_MS && tap.passed !== undefined ? tap.passed : row(point, tap, 'passed', ms)
 }
 
 function row(point: AskPoint, tap: CompiledTap, answer: GateAnswer, ms: number, stop?: GateStop): GateReceipt {

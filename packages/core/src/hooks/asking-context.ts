@@ -4,7 +4,28 @@ import type { GateReceipt } from './receipt.js'
 
 /** What an asking keeps behind its context: the signal is made when first read, the answers are shown to stage `record` only. */
 export class AskingState extends LazySignal {
-  answers: readonly GateReceipt[] | undefined
+  #rows: readonly GateReceipt[] | undefined
+  #count = 0
+  #shown: readonly GateReceipt[] | undefined
+
+  /** From here on the answers are shown: the rows so far. They are copied when somebody looks. */
+  show(rows: readonly GateReceipt[]): void {
+    this.#rows = rows
+    this.#count = rows.length
+    this.#shown = undefined
+  }
+
+  get answers(): readonly GateReceipt[] | undefined {
+    if (this.#rows === undefined) return undefined
+    this.#shown ??= frozenRows(this.#rows.slice(0, this.#count))
+    return this.#shown
+  }
+}
+
+/** The rows as they stand in the receipt. */
+function frozenRows(rows: readonly GateReceipt[]): readonly GateReceipt[] {
+  for (const row of rows) Object.freeze(row)
+  return Object.freeze(rows)
 }
 
 /** Facts about an effect that every context repeats. */

@@ -2,6 +2,7 @@ import type { AnswerOrigin } from '../errors/answers.js'
 import type { GatePoint, HookPoint, ObserverPoint } from './hook-points.js'
 import type { PluginStamp } from '../store/records.js'
 import type { PluginInstance } from './plugin.js'
+import type { GateReceipt } from './receipt.js'
 
 /** One tap as it was registered. `kind` says how it answers. */
 export interface CompiledTap {
@@ -16,6 +17,8 @@ export interface CompiledTap {
   readonly timeoutMs: number
   /** Recorded but never followed. */
   readonly shadow: boolean
+  /** The row of a receipt where it passed at once: made once, and the same object in every asking. */
+  readonly passed: GateReceipt | undefined
   // the contexts differ by point; the registration surface types them
   readonly fn: (...args: never[]) => unknown
 }

@@ -19,7 +19,7 @@ export type EffectOutcome = 'ok' | 'error' | 'refused' | 'stopped' | 'not_run' |
 /** Whether the request or the handler can have started. */
 export type Sent = 'no' | 'yes' | 'unknown'
 
-/** One gate of an asking. `ms` is how long it took, in milliseconds. */
+/** One gate of an asking. `ms` is how long it took, in milliseconds; 0 for anything below a twentieth of one. */
 export interface GateReceipt {
   readonly plugin: string
   readonly point: string

@@ -106,6 +106,9 @@ export function createTapSurface(plugin: string): TapSurface {
               kind: tap.kind,
               timeoutMs: tap.timeoutMs ?? (gate ? timeouts.hookTimeoutMs : timeouts.observerTimeoutMs),
               shadow,
+              passed: gate
+                ? Object.freeze({ plugin: key, point, stage: tap.stage, answer: 'passed', ms: 0 })
+                : undefined,
               fn: tap.fn,
             }),
           )

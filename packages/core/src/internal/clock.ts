@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /** A running timer of a {@link Clock}. */
 export interface Timer {
   /** Ends the timer; calling it again does nothing. */

@@ -8,6 +8,7 @@ import { beginRecord } from '../generate/model-call.js'
 import type { RunScope } from '../generate/run-scope.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Receipt, Sent } from '../hooks/receipt.js'
+import { isThenable } from '../internal/json.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { noteStore } from './finish-run.js'
 import type { AskedExecution, Resumed } from './resumed.js'
@@ -31,7 +32,7 @@ export async function askBeforeExecution(run: RunScope, steps: Steps, resumed: R
   const asked = settleGates(call, effect, (gates) =>
     askPoint(call, effect, 'beforeExecution', taps, gates, (state) => new ExecutionGateContext(effect.facts, state)),
   )
-  const stop = (await asked) ?? (tree.stop === undefined ? undefined : STOPPED_MEANWHILE)
+  const stop = (isThenable(asked) ? await asked : asked) ?? (tree.stop === undefined ? undefined : STOPPED_MEANWHILE)
   run.takeOver(early)
   if (resumed !== undefined) resumed.execution = askedExecution(effect)
   if (stop !== undefined) {

@@ -3,6 +3,7 @@ import type { SluiceError } from '../../errors/sluice-error.js'
 import { delay } from '../../internal/clock.js'
 import type { Clock } from '../../internal/clock.js'
 import type { Ids } from '../../internal/ids.js'
+import { isThenable } from '../../internal/json.js'
 import type { JsonValue, MaybePromise } from '../../internal/json.js'
 import { decodeError, encodeError, encodeValue } from '../codec.js'
 import type { Recorded, Steps, StoredEntry } from '../engine.js'
@@ -66,20 +67,40 @@ export class InlineSteps implements Steps {
     return 'nothing'
   }
 
-  async step<Value>(name: string, fn: () => MaybePromise<Value>): Promise<Value> {
-    const entry = this.#next(name, 'step')
-    if (entry !== undefined) {
-      if (entry.error !== undefined) throw entry.error.thrown
-      return entry.value as Value
-    }
+  step<Value>(name: string, fn: () => MaybePromise<Value>): Promise<Value> {
+    let returned: MaybePromise<Value>
+    let entry: LiveEntry | undefined
     try {
-      const value = await fn()
-      this.#push({ name, kind: 'step', value })
-      return value
-    } catch (thrown) {
-      if (!Interrupt.isInstance(thrown)) this.#push({ name, kind: 'step', error: { thrown } })
-      throw thrown
+      entry = this.#next(name, 'step')
+    } catch (mismatch) {
+      return Promise.reject(mismatch as Error)
     }
+    if (entry !== undefined)
+      return entry.error === undefined
+        ? Promise.resolve(entry.value as Value)
+        : Promise.reject(entry.error.thrown as Error)
+    try {
+      returned = fn()
+    } catch (thrown) {
+      return Promise.reject(this.#failed(name, thrown) as Error)
+    }
+    if (!isThenable(returned)) return Promise.resolve(this.#done(name, returned))
+    return Promise.resolve(returned).then(
+      (value) => this.#done(name, value),
+      (thrown: unknown) => {
+        throw this.#failed(name, thrown)
+      },
+    )
+  }
+
+  #done<Value>(name: string, value: Value): Value {
+    this.#push({ name, kind: 'step', value })
+    return value
+  }
+
+  #failed(name: string, thrown: unknown): unknown {
+    if (!Interrupt.isInstance(thrown)) this.#push({ name, kind: 'step', error: { thrown } })
+    return thrown
   }
 
   begin<Value extends JsonValue>(name: string, value: Value): Value {

@@ -11,11 +11,14 @@ export function isWellFormed(text: string): boolean {
  * written comes by here, so nothing is looked at twice: the names of the columns are ours, and what an item of a list has
  * in common with the one before it was looked at there.
  */
-export function checkStrings(row: object, what: string): void {
+export function checkStrings(row: object, what: string, sound?: SoundItems): void {
   for (const column in row) {
-    if (!allWellFormed((row as Record<string, unknown>)[column])) throw unpaired(row, what)
+    if (!allWellFormed((row as Record<string, unknown>)[column], sound)) throw unpaired(row, what)
   }
 }
+
+/** Items of lists that were looked at, cannot change any more and come again and again: a store keeps one for its rows. */
+export type SoundItems = WeakSet<object>
 
 /** As {@link checkStrings}, for a row that replaces `current`: only what has changed is looked at. */
 export function checkChangedStrings<Row extends object>(row: Row, current: Row | undefined, what: string): void {
@@ -31,40 +34,53 @@ function unpaired(row: object, what: string): SluiceError {
   })
 }
 
-function allWellFormed(value: unknown): boolean {
+function allWellFormed(value: unknown, sound?: SoundItems): boolean {
   if (typeof value === 'string') return isWellFormed(value)
   if (typeof value !== 'object' || value === null) return true
-  return Array.isArray(value) ? listWellFormed(value) : objectWellFormed(value as Record<string, unknown>)
+  return Array.isArray(value) ? listWellFormed(value, sound) : objectWellFormed(value as Record<string, unknown>, sound)
 }
 
-function objectWellFormed(value: Readonly<Record<string, unknown>>): boolean {
-  for (const key in value) if (!allWellFormed(value[key]) || !isWellFormed(key)) return false
+function objectWellFormed(value: Readonly<Record<string, unknown>>, sound?: SoundItems): boolean {
+  for (const key in value) if (!allWellFormed(value[key], sound) || !isWellFormed(key)) return false
   return true
 }
 
-function listWellFormed(items: readonly unknown[]): boolean {
+function listWellFormed(items: readonly unknown[], sound?: SoundItems): boolean {
   let before: Readonly<Record<string, unknown>> | undefined
   for (let index = 0; index < items.length; index++) {
     const item = items[index]
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      if (!allWellFormed(item)) return false
+      if (!allWellFormed(item, sound)) return false
       continue
     }
+    if (sound?.has(item) === true) continue
     const next = item as Readonly<Record<string, unknown>>
-    if (!(before === undefined ? objectWellFormed(next) : nextWellFormed(next, before))) return false
+    if (!(before === undefined ? objectWellFormed(next, sound) : nextWellFormed(next, before, sound))) return false
     before = next
+    if (sound !== undefined && isFixed(next)) sound.add(next)
   }
   return true
 }
 
 /** For an object whose neighbour was looked at: only what the neighbour has not. */
-function nextWellFormed(next: Readonly<Record<string, unknown>>, before: Readonly<Record<string, unknown>>): boolean {
+function nextWellFormed(
+  next: Readonly<Record<string, unknown>>,
+  before: Readonly<Record<string, unknown>>,
+  sound?: SoundItems,
+): boolean {
   for (const key in next) {
     const value = next[key]
     const known = before[key]
-    if (value !== known && !allWellFormed(value)) return false
+    if (value !== known && !allWellFormed(value, sound)) return false
     if (known === undefined && !isWellFormed(key)) return false
   }
+  return true
+}
+
+/** True for a frozen object that holds no other. */
+function isFixed(item: Readonly<Record<string, unknown>>): boolean {
+  if (!Object.isFrozen(item)) return false
+  for (const key in item) if (typeof item[key] === 'object' && item[key] !== null) return false
   return true
 }
 

@@ -2,17 +2,18 @@ import type { JsonObject } from '../../internal/json.js'
 import { checkId } from '../embedded/check-key.js'
 import { ownCell } from '../embedded/create-documents.js'
 import { freeReference } from '../embedded/free-reference.js'
-import { checkStrings } from '../embedded/well-formed.js'
+import { checkStrings, type SoundItems } from '../embedded/well-formed.js'
 import type { JournalRepository, ReceiptRepository, ToolErrorRepository } from '../store.js'
 import type { FolderGround } from './folder-ground.js'
 
 /** Receipts in a folder. */
 export function createFolderReceipts(ground: FolderGround): ReceiptRepository {
+  const sound: SoundItems = new WeakSet()
   return {
     async append(rootExecutionId, receipts) {
       ground.check()
       checkId(rootExecutionId, 'The id of a root execution')
-      for (const receipt of receipts) checkStrings(receipt, 'A receipt')
+      for (const receipt of receipts) checkStrings(receipt, 'A receipt', sound)
       await ground.write((batch) => batch.addReceipts(rootExecutionId, receipts))
     },
     async list(rootExecutionId) {

@@ -3,7 +3,7 @@ import { checkId } from '../embedded/check-key.js'
 import { freeReference } from '../embedded/free-reference.js'
 import { numberRows } from '../embedded/message-rules.js'
 import { checkCount } from '../embedded/page.js'
-import { checkStrings } from '../embedded/well-formed.js'
+import { checkStrings, type SoundItems } from '../embedded/well-formed.js'
 import type { MessageRecord, ToolErrorRecord } from '../records.js'
 import type { JournalRepository, MessageRepository, ReceiptRepository, ToolErrorRepository } from '../store.js'
 
@@ -39,11 +39,12 @@ export function createMemoryMessages(check: () => void): MessageRepository {
 /** Receipts in memory. */
 export function createMemoryReceipts(check: () => void): ReceiptRepository {
   const trees = new Map<string, JsonObject[]>()
+  const sound: SoundItems = new WeakSet()
   return {
     async append(rootExecutionId, receipts) {
       check()
       checkId(rootExecutionId, 'The id of a root execution')
-      for (const receipt of receipts) checkStrings(receipt, 'A receipt')
+      for (const receipt of receipts) checkStrings(receipt, 'A receipt', sound)
       const tree = trees.get(rootExecutionId)
       if (tree === undefined) trees.set(rootExecutionId, [...receipts])
       else for (const receipt of receipts) tree.push(receipt)
