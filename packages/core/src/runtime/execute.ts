@@ -23,6 +23,7 @@ import { cancelExpired } from './cancel-paused.js'
 import { checkInput } from './check-input.js'
 import type { CheckedOptions } from './execute-options.js'
 import { giveBack } from './give-back.js'
+import type { AcquiredSet } from './hook-slot.js'
 import { linkSignal } from './link-signal.js'
 import { currentNest } from './nest.js'
 import type { Nest } from './nest.js'
@@ -47,9 +48,13 @@ export async function execute(
   return nest.tree.track(apart ? executeTop(face, options, sink, nest) : executeNested(face, options, nest, sink?.()))
 }
 
-/** A top-level run that a plain call outside any run starts: its bounds, stops, caller and run context go on (O-20). */
+/**
+ * A top-level run that the framework starts for a plain call outside any run: its bounds, stops, caller and run context go on
+ * (O-20). No runtime was called for it, so no gates are added to those of the call.
+ */
 export function executeApart(face: RuntimeFace, options: CheckedOptions, nest: Nest): Promise<Run> {
-  return executeTop(face, options, undefined, nest)
+  const held: AcquiredSet = { set: nest.scope.run.options.hookSet, release: () => undefined }
+  return executeTop(face, options, undefined, nest, () => held)
 }
 
 async function executeTop(
@@ -57,11 +62,12 @@ async function executeTop(
   options: CheckedOptions,
   sink: (() => EventSink) | undefined,
   nest: Nest | undefined,
+  acquire = acquireSet,
 ): Promise<Run> {
   const { core } = face
   const { parts } = core
   core.flight.check()
-  const held = nest === undefined ? face.slot.acquire() : face.slot.acquireInside(nest.scope.run.options.hookSet)
+  const held = acquire(face, nest)
   let release: (() => unknown) | undefined
   try {
     const caller = callerOf(face, options, nest)
@@ -101,6 +107,10 @@ async function executeTop(
   } finally {
     await giveBack(release, held, parts.logger)
   }
+}
+
+function acquireSet({ slot }: RuntimeFace, nest: Nest | undefined): AcquiredSet {
+  return nest === undefined ? slot.acquire() : slot.acquireInside(nest.scope.run.options.hookSet)
 }
 
 /** Takes the turn of a session, waiting in line where the settings say so; a caller that is aborted meanwhile leaves the line. */

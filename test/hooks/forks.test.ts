@@ -1,0 +1,65 @@
+import type { Runtime } from '@sluice/core'
+import { defineTool, Veto } from '@sluice/core'
+import { reply } from '@sluice/testkit'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ALL, desk, gate, notes, rig, stopLines, watcher } from './support/rig.js'
+
+const input = z.object({})
+const delegate = (code: string, agent: string) =>
+  defineTool({ code, description: 'Asks another desk.', effect: 'read', input, agent })
+const handled = (code: string, handler: () => unknown) =>
+  defineTool({ code, description: 'Asks another desk.', effect: 'read', input, handler })
+const deny = () => {
+  throw new Veto('DENIED', 'Nobody writes.')
+}
+
+/** A fork of a runtime; both note which model calls their gate was asked about. */
+async function twoSets(script: Parameters<typeof rig>[0], agents: NonNullable<Parameters<typeof rig>[1]>['agents']) {
+  const asked: string[] = []
+  const note = (name: string) =>
+    gate('beforeModelCall', ({ agentCode }) => void asked.push(`${name} ${agentCode ?? 'plain'}`), { name })
+  const base = note('base')
+  const given = await rig(script, { ...(agents === undefined ? {} : { agents }), plugins: [base] })
+  const fork = await given.runtime.fork({ plugins: [note('fork')] })
+  return { ...given, fork, asked }
+}
+
+describe('a plain call on a fork, outside any run', () => {
+  it.each([
+    ['a tool with an agent behind it', () => delegate('go', 'below')],
+    [
+      'a handler that runs an agent on that fork',
+      (fork: Runtime) => handled('go', async () => (await fork.execute({ agent: 'below' })).text),
+    ],
+  ])('H-29: a run that it starts by %s is asked by the gates of the fork, and by no others', async (_how, tool) => {
+    const { fork, asked } = await twoSets(
+      [reply.toolCall('go'), reply.toolCall('ask'), 'Bottom.', 'Below.', 'Done.'],
+      [desk([delegate('ask', 'bottom')], { code: 'below' }), desk([], { code: 'bottom' })],
+    )
+    const done = await fork.generateText({ model: 'scripted/m', prompt: 'Go.', tools: [tool(fork) as never] })
+    expect(done.text).toBe('Done.')
+    expect(asked).toEqual(['fork plain', 'fork below', 'fork bottom', 'fork below', 'fork plain'])
+  })
+
+  it('H-29: nor does a broken set of the runtime it was forked from keep such a run from starting', async () => {
+    const { runtime, fork, asked } = await twoSets(
+      [reply.toolCall('go'), 'Below.', 'Done.'],
+      [desk([], { code: 'below' })],
+    )
+    await runtime.setHooks([{} as never]).catch(() => {})
+    const call = fork.generateText({ model: 'scripted/m', prompt: 'Go.', tools: [delegate('go', 'below') as never] })
+    expect((await call).text).toBe('Done.')
+    expect(asked).toEqual(['fork plain', 'fork below', 'fork plain'])
+  })
+
+  it('CASE-04: a handler that calls the runtime itself adds the gates of the runtime to those of the fork', async () => {
+    const { runtime, fork, asked } = await twoSets(
+      [reply.toolCall('go'), 'Below.', 'Done.'],
+      [desk([], { code: 'below' })],
+    )
+    const tool = handled('go', async () => (await runtime.execute({ agent: 'below' })).text)
+    await fork.generateText({ model: 'scripted/m', prompt: 'Go.', tools: [tool as never] })
+    expect(asked.sort()).toEqual(['base below', 'fork below', 'fork plain', 'fork plain'])
+  })
+})
