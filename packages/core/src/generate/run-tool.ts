@@ -40,8 +40,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
       'call',
       resumed ? (null as JsonValue) : beginRecord(call, effect),
     )) as JsonObject | null
-    if (resumed && begun !== null && Array.isArray(begun.askings))
-      effect.askings.push(...(begun.askings as unknown as Asking[]))
+    if (resumed) takeAskings(effect, begun)
     tree.noteAttempt(effect.facts.effectId, effect.facts.attempt)
     const end: HandlerEnd = { ending: { outcome: 'not_run', sent: 'no' }, thrown: undefined, veto: undefined }
     const watch: WatchResult = { stop: undefined }
@@ -66,11 +65,20 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
     await closeTool(call, entry, effect, end, watch)
     if (end.thrown !== undefined) throw end.thrown.error
     call.run.check()
-    if (listening(call, 'tool_result')) {
-      const told = emit(call, 'tool_result', frozenJson(resultPart(entry)) as unknown as JsonObject)
-      if (told !== undefined) await told
-    }
+    const told = tellResult(call, entry)
+    if (told !== undefined) await told
   })
+}
+
+/** The event after the handler. */
+export function tellResult(call: CallScope, entry: RoundCall): Promise<void> | undefined {
+  if (!listening(call, 'tool_result')) return undefined
+  return emit(call, 'tool_result', frozenJson(resultPart(entry)) as unknown as JsonObject)
+}
+
+/** An effect that began before the run was stored: its receipt keeps what its gates answered then. */
+export function takeAskings(effect: Effect, begun: JsonObject | null): void {
+  if (begun !== null && Array.isArray(begun.askings)) effect.askings.push(...(begun.askings as unknown as Asking[]))
 }
 
 /** The event before the handler. A fatal callback ends the call here, with the handler not run. */

@@ -1,14 +1,13 @@
 import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { GateStop } from '../hooks/answer-kind.js'
-import { digest } from '../internal/digest.js'
 import { isThenable } from '../internal/json.js'
-import type { JsonValue } from '../internal/json.js'
 import type { ToolCallPart, ToolResultPart } from '../messages/message.js'
 import { admit, ask, idsOf } from './admit-call.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import type { Effect, Ending } from './effect.js'
+import { afterLostBegin } from './lost-begin.js'
 import { resultPart, roundCall, RESULT_TEXT } from './round-call.js'
 import type { CallResult, RoundCall } from './round-call.js'
 import { closeToolEffect, runTool } from './run-tool.js'
@@ -196,40 +195,6 @@ async function runOne(call: CallScope, plan: CallPlan, entry: RoundCall, effectR
 
 function fresh(call: CallScope, effect: Effect, effectRan: number): boolean {
   return effect.passedAt > effectRan && call.clock.monotonic() - effect.passedAt <= call.parts.timeouts.gateFreshMs
-}
-
-/**
- * The begin of a handler is in the journal and its result is not: whether it took effect is not known. `repeat` decides;
- * `never` needs a human (`EFFECT_UNKNOWN`): approve runs it again under the same key, deny gives the note as its result.
- */
-async function afterLostBegin(call: CallScope, entry: RoundCall): Promise<boolean> {
-  if (entry.tool?.agent !== null || entry.tool.repeat !== 'never') return false
-  const effect = entry.effect as Effect
-  const decision = call.tree.decisions.get(effect.facts.effectId)
-  if (decision?.decision === 'approve') return false
-  if (decision?.decision === 'deny') {
-    const result: CallResult = { status: 'unknown', text: decision.note ?? RESULT_TEXT.unknown }
-    entry.result = await call.steps.branch(entry.name, async (steps) => {
-      await steps.begin('call', null as JsonValue)
-      return steps.step('call', () => result)
-    })
-    await closeToolEffect(call, entry, effect, { outcome: 'unknown', sent: 'unknown' }).told
-    return true
-  }
-  call.tree.pending.push({
-    effectId: effect.facts.effectId,
-    executionId: effect.facts.executionId ?? '',
-    agentCode: effect.facts.agentCode ?? '',
-    toolCode: entry.part.toolName,
-    callId: entry.part.toolCallId,
-    argsDigest: entry.copy === undefined ? '' : digest(entry.copy as JsonValue),
-    plugin: 'sluice',
-    code: 'EFFECT_UNKNOWN',
-    details: null,
-    expiresAt: null,
-    decision: null,
-  })
-  throw new Interrupt('the outcome of a tool call is not known')
 }
 
 /** A result that needs no handler (refused, unusable, from the journal) is a step too, so that a replay finds it in place. */
