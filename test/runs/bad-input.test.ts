@@ -9,9 +9,10 @@ import {
   defineTool,
   hostedTool,
   SluiceError,
+  Veto,
 } from '@sluice/core'
 import { createLowdbStore } from '@sluice/core/store/lowdb'
-import { capturedLogger, fakeClock, fakeIds, recordingPlugin, reply } from '@sluice/testkit'
+import { capturedLogger, fakeClock, fakeIds, recordingPlugin, reply, scriptedProvider } from '@sluice/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { desk, failureOf, house, noteTool, QUESTION } from './support/house.js'
@@ -373,6 +374,52 @@ describe('bad definitions', () => {
     expect(() => hostedTool({ code: 'x', provider: '', configuration: [] } as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG' }),
     )
+  })
+
+  it('a definition in the words of another library is told which options there are', () => {
+    const foreign = { name: 'look', description: 'Looks.', parameters: z.object({}), execute: () => 'x' }
+    expect(() => defineTool(foreign as never)).toThrow(
+      /^Tool without a code is not acceptable:[^]*execute: is not an option; options are code, /,
+    )
+    expect(() => defineAgent({ name: 'x', instructions: 'y' } as never)).toThrow(
+      /instructions: is not an option; options are code, /,
+    )
+  })
+
+  it('an agent for the store is told about its fields in the names that `create` takes', async () => {
+    const runtime = await createRuntime({ store: createMemoryStore(), plugins: [] })
+    onTestFinished(() => runtime.close())
+    const fields = { code: 'x', description: 'X.', inputSchema: { type: 'nothing' } }
+    await expect(runtime.agents.create(fields as never)).rejects.toThrow(
+      "agentType: must be the type of the agent, such as 'profile'",
+    )
+  })
+
+  it('a folder store without options says that it needs a folder', async () => {
+    await expect(createLowdbStore(undefined as never)).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining("createLowdbStore({ folder: './data' })"),
+    })
+  })
+
+  it('a gate that vetoes without a reason ends the run with its code all the same', async () => {
+    const silent = definePlugin({
+      name: 'silent',
+      hookApi: 1,
+      apply(hooks) {
+        hooks.beforeExecution.tap('no', () => {
+          throw new (Veto as unknown as new (code: string) => Veto)('NO')
+        })
+      },
+    })
+    const agent = defineAgent({ code: 'a', description: 'A.', model: 'scripted/m', user: 'x' })
+    const runtime = await createRuntime({
+      store: createMemoryStore(),
+      providers: [scriptedProvider([])],
+      plugins: [silent()],
+    })
+    onTestFinished(() => runtime.close())
+    await expect(runtime.execute({ agent })).rejects.toMatchObject({ code: 'NO', message: 'Stopped.' })
   })
 
   it('duplicate names are refused by name: tools, providers, agents, plugins, agent types', async () => {

@@ -52,11 +52,6 @@ const OPTIONAL: Readonly<Record<string, Check>> = {
   orchestrationConfig: JSON_OBJECT,
 }
 
-/** Options that are not known are refused: a misspelt one must not be silence. */
-export function checkKnown(options: Options, known: readonly string[], faults: Faults): void {
-  for (const key of Object.keys(options)) if (!known.includes(key)) faults.add(key, 'is not an option')
-}
-
 const OF_A_CALL = ['reasoning', 'temperature', 'topP', 'stopSequences', 'providerOptions']
 
 /** Checks what is handed on to the provider with every request of a call. */

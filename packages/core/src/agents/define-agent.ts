@@ -1,8 +1,7 @@
-import { Faults } from '../errors/faults.js'
+import { Faults, named } from '../errors/faults.js'
 import type { LoopSettings } from '../generate/settings.js'
 import type { StandardSchemaV1 } from '../hooks/standard-schema.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
-import { escapeControl } from '../internal/escape-text.js'
 import type { JsonObject } from '../internal/json.js'
 import { isPlainObject } from '../internal/json.js'
 import type { ReasoningSettings } from '../providers/model-provider.js'
@@ -14,7 +13,7 @@ import { convertSchema } from '../tools/schema.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { ProfileAgentDefinition } from './agent-definition.js'
 import { sealAgent } from './agent-definition.js'
-import { checkAgentFields, checkKnown, checkProfileFields } from './check-agent.js'
+import { checkAgentFields, checkProfileFields } from './check-agent.js'
 import type { TemplateInput } from './template-input.js'
 
 interface AgentOptionsBase<
@@ -119,13 +118,13 @@ export function defineAgent<
   const given: Readonly<Record<string, unknown>> = isPlainObject(options) ? options : {}
   if (given !== (options as unknown)) faults.add('defineAgent', 'takes one plain object of options')
   else {
-    checkKnown(given, KEYS, faults)
+    faults.addUnknown(given, KEYS)
     checkAgentFields(given, faults)
     checkProfileFields(given, faults)
   }
   const input = compile('input', given.input, faults)
   const output = compile('output', given.output, faults)
-  faults.throwIfAny(`Agent '${escapeControl(String(given.code), 100)}' is not acceptable`, {
+  faults.throwIfAny(`${named('Agent', given.code)} is not acceptable`, {
     reason: 'agent.definition',
   })
   return sealAgent({ ...profileFields(options as AgentOptions), input, output }) as never

@@ -224,7 +224,7 @@ describe('parseStoredAgent', () => {
       'prompt_profile_code',
       'maxIterations',
       'timeout_second',
-      'input_schema',
+      'inputSchema',
     ])
       expect(error.message).toContain(`- ${place}: `)
   })

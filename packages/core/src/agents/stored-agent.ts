@@ -1,4 +1,4 @@
-import { Faults } from '../errors/faults.js'
+import { Faults, named } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { digest } from '../internal/digest.js'
 import { escapeControl } from '../internal/escape-text.js'
@@ -9,7 +9,7 @@ import { hostedTool } from '../tools/hosted-tool.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { AgentDefinition, ProfileAgentDefinition } from './agent-definition.js'
 import { isProfileAgent, sealAgent } from './agent-definition.js'
-import { checkAgentFields, checkKnown, checkProfileFields } from './check-agent.js'
+import { checkAgentFields, checkProfileFields } from './check-agent.js'
 import type { AgentOptions } from './define-agent.js'
 import { compile, profileFields } from './define-agent.js'
 
@@ -120,18 +120,19 @@ export function parseStoredAgent(json: unknown): AgentDefinition {
       reason: 'agent.definition',
     })
   }
-  checkKnown(json, [...Object.keys(STORED_KEYS), ...OWN_KEYS], faults)
+  faults.addUnknown(json, [...Object.keys(STORED_KEYS), ...OWN_KEYS])
   const stored = withoutNulls(json)
   const agentType = stored.agent_type
-  if (typeof agentType !== 'string' || agentType === '') faults.add('agent_type', 'must be the type of the agent')
+  if (typeof agentType !== 'string' || agentType === '')
+    faults.add('agentType', "must be the type of the agent, such as 'profile'")
   else if (agentType !== 'profile')
     for (const key of [...OWN_KEYS, 'prompt_profile_code', 'prompt_profile_version']) refuse(stored, key, faults)
   const fields = toFields(stored)
   checkAgentFields(fields, faults)
   if (agentType === 'profile' && hasRequired(stored)) checkProfileFields(fields, faults)
-  const input = compile('input_schema', stored.input_schema, faults)
-  const output = compile('output_schema', stored.output_schema, faults)
-  const name = `Agent '${escapeControl(String(stored.code), 100)}'`
+  const input = compile('inputSchema', stored.input_schema, faults)
+  const output = compile('outputSchema', stored.output_schema, faults)
+  const name = named('Agent', stored.code)
   faults.throwIfAny(`${name} is not acceptable`, { reason: 'agent.definition' })
   if (!hasRequired(stored)) {
     throw new SluiceError(

@@ -4,6 +4,11 @@ import { SluiceError } from './sluice-error.js'
 
 const MAX_LISTED = 20
 
+/** A thing and its name, for an error: `Tool 'ap_get_invoice'`; `Tool without a code` where it has none. */
+export function named(kind: string, name: unknown): string {
+  return typeof name === 'string' ? `${kind} '${escapeControl(name, 100)}'` : `${kind} without a code`
+}
+
 /** The faults of one configuration, gathered so that all of them are told at once. */
 export class Faults {
   readonly #found: string[] = []
@@ -11,6 +16,15 @@ export class Faults {
   /** Notes one fault. `place` is the path or key (shown escaped and bounded), `text` says what is wrong and what fits. */
   add(place: string, text: string): void {
     this.#found.push(`${escapeControl(place, 120)}: ${text}`)
+  }
+
+  /** Notes every key of `options` that is not one of `known`: a misspelt option must not be silence. The last one lists what there is. */
+  addUnknown(options: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+    const unknown = Object.keys(options).filter((key) => !known.includes(key))
+    unknown.forEach((key, index) => {
+      const last = index === unknown.length - 1 || index === MAX_LISTED - 1
+      this.add(key, last ? `is not an option; options are ${known.join(', ')}` : 'is not an option')
+    })
   }
 
   get list(): readonly string[] {

@@ -57,7 +57,9 @@ export class SluiceError<Code extends string = string> extends Error {
   partial: PartialRun | undefined
 
   constructor(code: Code, message: string, options: SluiceErrorOptions = {}) {
-    const text = options.hint === undefined ? message : `${message}\n${options.hint}`
+    // untyped code may leave the text out: that must not become another error
+    const said = typeof message === 'string' ? message : ''
+    const text = options.hint === undefined ? said : `${said}\n${options.hint}`
     super(
       text.length > MAX_MESSAGE ? `${boundText(text, MAX_MESSAGE - 1).text}…` : text,
       'cause' in options ? { cause: options.cause } : undefined,

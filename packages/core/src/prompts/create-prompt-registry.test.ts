@@ -183,7 +183,11 @@ describe('resolve', () => {
       message: expect.stringContaining('Did you mean ap_desk?'),
     })
     await registry.create({ ...base, code: 'draft_only' })
-    await expect(registry.resolve('draft_only')).rejects.toThrow("'draft_only' has not an active version")
+    await expect(registry.resolve('draft_only')).rejects.toThrow(
+      "There is no active version of the prompt profile 'draft_only'.\nThere is: 1 (draft).",
+    )
+    // nothing near either: the way to bring one in
+    await expect(registry.resolve('zzz')).rejects.toThrow('createRuntime({ prompts })')
   })
 
   it('scans and compiles a definition once, and again when it has changed', async () => {

@@ -229,7 +229,7 @@ class Registry implements PromptRegistry {
     version: number | undefined,
     versions: readonly DefinitionRecord[],
   ): Promise<SluiceError> {
-    const what = version === undefined ? 'an active version' : `version ${version}`
+    const what = version === undefined ? 'no active version' : `no version ${version}`
     const there = versions.map((record) => `${record.version} (${record.status})`).join(', ')
     const near =
       versions.length > 0
@@ -238,10 +238,15 @@ class Registry implements PromptRegistry {
             code,
             (await this.#prompts.list({ limit: 1000 })).items.map((item) => item.code),
           )
-    const hint = there !== '' ? `There is: ${there}.` : near.length > 0 ? `Did you mean ${near.join(', ')}?` : undefined
-    return new SluiceError('NOT_FOUND', `Prompt profile '${shown(code)}' has not ${what}.`, {
+    const hint =
+      there !== ''
+        ? `There is: ${there}.`
+        : near.length > 0
+          ? `Did you mean ${near.join(', ')}?`
+          : 'Give it in createRuntime({ prompts }), or store it with prompts.create and make it active with prompts.changeStatus.'
+    return new SluiceError('NOT_FOUND', `There is ${what} of the prompt profile '${shown(code)}'.`, {
       details: { code, ...(version === undefined ? {} : { version }) },
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     })
   }
 }

@@ -10,6 +10,8 @@ export interface PromptValues {
   get(name: string): unknown
   /** True where the run context replaced another value that the parameters had for this name (P-15). */
   replaced(name: string): boolean
+  /** Names that have a value, at most ten: what an error tells of the values without showing one. */
+  names(): readonly string[]
 }
 
 const NAME = /^[A-Za-z0-9_]+$/
@@ -33,7 +35,13 @@ export function promptValues(parameters: PromptParameters | undefined, runContex
       const other = given.get(name)
       return other !== undefined && other !== value
     },
+    names: () => [...new Set([...namesOf(runContext), ...namesOf(parameters)])].slice(0, 10),
   }
+}
+
+function namesOf(source: PromptParameters | undefined): string[] {
+  if (source === undefined) return []
+  return Object.keys(source).filter((name) => source[name] !== undefined && source[name] !== null)
 }
 
 /** Own keys of an object, found in the spelling that is asked for, else without regard to case. */

@@ -25,7 +25,10 @@ describe('renderTemplate', () => {
     expect(fault.code).toBe('MISSING_PLACEHOLDER')
     expect(fault.message).toContain('Placeholder {first} (and {second}) has no value.')
     expect(fault.details).toEqual({ placeholder: '{first}', missing: ['{first}', '{second}'] })
-    expect(faultOf('{a}', { a: undefined }).code).toBe('MISSING_PLACEHOLDER')
+    expect(fault.message).toContain("Values were given for 'known', 'surplus'.")
+    const absent = faultOf('{a}', { a: undefined })
+    expect(absent.code).toBe('MISSING_PLACEHOLDER')
+    expect(absent.message).toContain('Values were given for nothing.')
   })
 
   it.each([

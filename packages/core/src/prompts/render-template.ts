@@ -1,4 +1,5 @@
 import { SluiceError } from '../errors/sluice-error.js'
+import { escapeControl } from '../internal/escape-text.js'
 import type { CompiledTemplate } from './compile-template.js'
 import { compileTemplate } from './compile-template.js'
 import type { PromptParameters, PromptValues } from './prompt-values.js'
@@ -35,9 +36,10 @@ export function checkPlaceholders(templates: readonly CompiledTemplate[], values
   if (missing === undefined) return
   const all = [...new Set(missing)]
   const more = all.length > 1 ? ` (and ${all.slice(1, 10).join(', ')}${all.length > 10 ? ' ...' : ''})` : ''
+  const given = values.names().map((name) => `'${escapeControl(name, 60)}'`)
   throw new SluiceError('MISSING_PLACEHOLDER', `Placeholder ${all[0]}${more} has no value.`, {
     details: { placeholder: all[0] as string, missing: all },
-    hint: 'Give it in the input, or bind it in the run context. A literal brace is written {{ or }}.',
+    hint: `Values were given for ${given.length === 0 ? 'nothing' : given.join(', ')}. Give it in the input, or bind it in the run context. A literal brace is written {{ or }}.`,
   })
 }
 

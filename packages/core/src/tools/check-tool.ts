@@ -31,17 +31,6 @@ export function optionsRecord(options: unknown, where: string): Readonly<Record<
   throw new SluiceError('INVALID_CONFIG', `${where} takes one plain object of options.`, { reason: 'tool.definition' })
 }
 
-/** Unknown options are refused: a misspelt one must not be silence. */
-export function checkUnknownKeys(
-  options: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-  faults: Faults,
-): void {
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) faults.add(key, 'is not an option')
-  }
-}
-
 /** The labels of what comes from a source: one that names it where it is untrusted, else none. */
 export function sourceLabels(kind: 'tool' | 'hosted', source: string, untrusted: boolean): readonly Label[] {
   return untrusted ? Object.freeze([Object.freeze({ kind, source })]) : NONE

@@ -1,9 +1,8 @@
-import { Faults } from '../errors/faults.js'
+import { Faults, named } from '../errors/faults.js'
 import type { ToolInfo } from '../hooks/hook-contexts.js'
 import { digest } from '../internal/digest.js'
-import { escapeControl } from '../internal/escape-text.js'
 import type { MaybePromise } from '../internal/json.js'
-import { checkCommonOptions, checkUnknownKeys, optionsRecord, sourceLabels } from './check-tool.js'
+import { checkCommonOptions, optionsRecord, sourceLabels } from './check-tool.js'
 import { checkInputSchema } from './check-input-schema.js'
 import { validatorOf } from './compile-validator.js'
 import type { SchemaOutput, SchemaSource } from './schema.js'
@@ -75,13 +74,13 @@ export function defineTool<Source extends SchemaSource, Resources = ToolResource
 ): ToolDefinition<SchemaOutput<Source>> {
   const faults = new Faults()
   const given = optionsRecord(options, 'defineTool')
-  checkUnknownKeys(given, KEYS, faults)
+  faults.addUnknown(given, KEYS)
   checkCommonOptions(given, faults)
   checkRunOptions(given, faults)
   const converted = convertSchema(options.input)
   for (const fault of converted.faults) faults.add(`input${fault.path}`, fault.message)
   if (converted.faults.length === 0) checkInputSchema(converted.jsonSchema, faults)
-  faults.throwIfAny(`Tool '${escapeControl(String(options.code), 80)}' is not acceptable`, {
+  faults.throwIfAny(`${named('Tool', options.code)} is not acceptable`, {
     reason: 'tool.definition',
   })
   return build(options, validatorOf(options.input, converted.jsonSchema))

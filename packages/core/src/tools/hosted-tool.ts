@@ -1,11 +1,10 @@
-import { Faults } from '../errors/faults.js'
+import { Faults, named } from '../errors/faults.js'
 import type { HostedToolInfo } from '../hooks/hook-contexts.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
-import { escapeControl } from '../internal/escape-text.js'
 import type { JsonObject } from '../internal/json.js'
 import { isPlainJson, isPlainObject } from '../internal/json.js'
 import type { Label } from '../messages/label.js'
-import { checkCommonOptions, checkUnknownKeys, optionsRecord, sourceLabels } from './check-tool.js'
+import { checkCommonOptions, optionsRecord, sourceLabels } from './check-tool.js'
 import type { ToolCost, ToolEffect } from './tool-definition.js'
 
 const HOSTED: unique symbol = Symbol.for('sluice.hosted-tool') as never
@@ -55,7 +54,7 @@ const KEYS: readonly string[] = ['code', 'provider', 'effect', 'untrusted', 'max
 export function hostedTool(options: HostedToolOptions): HostedToolDefinition {
   const faults = new Faults()
   const given = optionsRecord(options, 'hostedTool')
-  checkUnknownKeys(given, KEYS, faults)
+  faults.addUnknown(given, KEYS)
   checkCommonOptions(given, faults)
   const { code, provider, maxUses, configuration } = options
   if (typeof provider !== 'string' || provider === '' || provider.includes('/'))
@@ -64,7 +63,7 @@ export function hostedTool(options: HostedToolOptions): HostedToolDefinition {
     faults.add('maxUses', 'must be a whole number above 0')
   if (!isPlainObject(configuration) || !isPlainJson(configuration))
     faults.add('configuration', 'must be a JSON object: the entry for the tool list of the provider')
-  faults.throwIfAny(`Hosted tool '${escapeControl(String(code), 80)}' is not acceptable`, { reason: 'tool.definition' })
+  faults.throwIfAny(`${named('Hosted tool', code)} is not acceptable`, { reason: 'tool.definition' })
   const effect = options.effect ?? 'send'
   const untrusted = options.untrusted ?? true
   const cost = options.cost === undefined ? null : { usd: options.cost.usd }

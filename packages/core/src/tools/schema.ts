@@ -44,7 +44,9 @@ export function toJsonSchema(source: SchemaSource): JsonObject {
 export function convertSchema(source: unknown): ConvertedSchema {
   if (isStandardSchema(source)) return convertStandardSchema(source)
   if (isPlainObject(source) && isPlainJson(source)) return { jsonSchema: ownSchema(source), faults: [] }
-  return unusable('must be a zod schema, another Standard Schema that gives JSON Schema, or a JSON Schema object')
+  return unusable(
+    'must be a zod 4 schema (those of zod 3 give no JSON Schema), another Standard Schema that gives JSON Schema, or a JSON Schema object',
+  )
 }
 
 /** True for zod schemas and everything else that implements Standard Schema. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../internal/clock.js'
 import { systemClock } from '../../internal/clock.js'
 import type { Ids } from '../../internal/ids.js'
 import { createIds } from '../../internal/ids.js'
+import { isPlainObject } from '../../internal/json.js'
 import type { Logger } from '../../internal/logger.js'
 import { directAccess } from '../embedded/cell-access.js'
 import { CellLocks } from '../embedded/cell-locks.js'
@@ -119,6 +120,12 @@ function composeStore(ground: FolderGround, writer: Writer): Store {
 
 function checkOptions(options: LowdbStoreOptions): void {
   const faults: string[] = []
+  if (!isPlainObject(options)) {
+    throw new SluiceError('INVALID_CONFIG', 'createLowdbStore takes one plain object of options.', {
+      reason: 'store.options',
+      hint: "Say where the store lies: createLowdbStore({ folder: './data' }).",
+    })
+  }
   for (const name of Object.keys(options)) {
     if (!OPTION_NAMES.has(name)) faults.push(`\`${name}\` is no option`)
   }
