@@ -79,6 +79,8 @@ syncBuiltinESMExports()
 const listeners = () => process.eventNames().map((name) => String(name) + ' ' + process.listenerCount(name)).sort().join()
 const globals = () => Reflect.ownKeys(globalThis).map(String).filter((name) => !name.startsWith('__zod_'))
 const environment = () => JSON.stringify(process.env)
+// the platform loads its own fetch when it is first touched, and that leaves globals of its own
+void new Response()
 const before = [listeners(), environment()]
 const known = new Set(globals())
 watching = true
