@@ -3,7 +3,7 @@ import { defineTool, Veto } from '@sluice/core'
 import { reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ALL, desk, gate, notes, rig, stopLines, watcher } from './support/rig.js'
+import { desk, gate, notes, rig, stopLines, watcher } from './support/rig.js'
 
 const input = z.object({})
 const delegate = (code: string, agent: string) =>
@@ -61,5 +61,52 @@ describe('a plain call on a fork, outside any run', () => {
     const tool = handled('go', async () => (await runtime.execute({ agent: 'below' })).text)
     await fork.generateText({ model: 'scripted/m', prompt: 'Go.', tools: [tool as never] })
     expect(asked.sort()).toEqual(['base below', 'fork below', 'fork plain', 'fork plain'])
+  })
+})
+
+describe('a call on a fork, inside a run', () => {
+  it.each(['an agent run', 'a stream', 'an agent run with a run behind a tool'])(
+    'CASE-04: %s is asked by the gates of the run and by those that the fork adds',
+    async (way) => {
+      const { runtime, fork, asked, clock } = await twoSets(
+        [
+          reply.toolCall('go'),
+          ...(way.includes('behind') ? [reply.toolCall('ask'), 'Bottom.'] : []),
+          'Below.',
+          'Done.',
+        ],
+        [
+          desk([
+            handled('go', async () =>
+              way === 'a stream'
+                ? (await fork.stream({ agent: 'below' }).run).text
+                : (await fork.execute({ agent: way.includes('behind') ? 'between' : 'below' })).text,
+            ) as never,
+          ]),
+          desk([], { code: 'below' }),
+          desk([delegate('ask', 'below')], { code: 'between' }),
+        ],
+      )
+      await clock.settle(runtime.execute({ agent: 'desk' }))
+      const inner = way.includes('behind') ? ['between', 'below', 'between'] : ['below']
+      expect(asked).toEqual(['base desk', ...inner.flatMap((agent) => [`base ${agent}`, `fork ${agent}`]), 'base desk'])
+    },
+  )
+
+  it('CASE-04: a veto of a gate that the fork adds ends the top run, and its observers are told', async () => {
+    const { tool, calls } = notes()
+    const seen = watcher()
+    const added = gate('beforeToolCall', ({ toolCode }) => (toolCode === 'write_note' ? deny() : undefined), {
+      name: 'added',
+    })
+    const go = handled('go', async () => {
+      const fork = await given.runtime.fork({ plugins: [added, seen.plugin] })
+      return fork.execute({ agent: 'below' }).then(({ text }) => text, String)
+    })
+    const given = await rig([reply.toolCall('go'), reply.toolCall('write_note')], {
+      agents: [desk([go as never]), desk([tool], { code: 'below' })],
+    })
+    expect((await given.run()).error).toMatchObject({ code: 'DENIED', by: { plugin: 'added' } })
+    expect([calls, stopLines(seen.onStop)]).toEqual([[], ['beforeToolCall added vetoed DENIED']])
   })
 })

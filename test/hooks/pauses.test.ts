@@ -456,6 +456,35 @@ describe('where a run cannot be paused through', () => {
     expect(calls).toEqual([])
   })
 
+  it.each(['behind a tool', 'in a handler'])(
+    'PAUSE_IN_HANDLER: in an agent run %s of a plain call outside any run, which leaves no pause behind',
+    async (where) => {
+      const { tool, calls } = notes()
+      const input = z.object({})
+      const go = defineTool({
+        code: 'go',
+        description: 'Asks.',
+        effect: 'read',
+        input,
+        ...(where === 'behind a tool'
+          ? { agent: 'below' }
+          : { handler: async () => (await given.runtime.execute({ agent: 'below' })).text }),
+      } as never)
+      const human = approval(({ toolCode }) => {
+        if (toolCode === 'write_note') throw new Pause('APPROVE')
+      })
+      const given = await rig([reply.toolCall('go'), reply.toolCall('write_note')], {
+        agents: [desk([tool], { code: 'below' })],
+        plugins: [human.plugin],
+      })
+      const call = given.runtime.generateText({ model: 'scripted/m', prompt: 'Go.', tools: [go] })
+      await expect(call).rejects.toMatchObject({ code: 'PAUSE_IN_HANDLER', by: { plugin: 'approval' } })
+      expect(calls).toEqual([])
+      const rows = (await given.runtime.executions.list(ALL)).items
+      expect(rows).toMatchObject([{ agentCode: 'below', status: 'failed', failureKind: 'veto', pending: [] }])
+    },
+  )
+
   it('PAUSE_STANDALONE: in a plain call outside any run', async () => {
     const { tool, calls } = notes()
     const human = approval()

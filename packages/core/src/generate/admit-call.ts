@@ -89,7 +89,7 @@ async function setPaused(call: CallScope, entry: RoundCall, pause: Pause): Promi
   if (!call.run.options.pausable) {
     const code = call.tree.options.recorded ? 'PAUSE_IN_HANDLER' : 'PAUSE_STANDALONE'
     const where = call.tree.options.recorded
-      ? 'below a handler of the user, which cannot be paused through'
+      ? 'below a handler of the user or a plain call, which cannot be paused through'
       : 'in a plain call outside any run'
     entry.stop = {
       answer: 'vetoed',
