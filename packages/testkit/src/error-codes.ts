@@ -26,6 +26,10 @@ export const TESTKIT_ERROR_CODES = {
   REPLAY_LEFT_OVER: row('A fixture has exchanges that nobody asked for.', 'Remove them, or mark them optional.'),
   REPLAY_OFF: row('nock is switched off by NOCK_OFF, so requests would really go out.', 'Unset NOCK_OFF.'),
   REPLAY_ACTIVE: row('Another replay is active; nock is process-wide.', 'End it with done() or restore() first.'),
+  OPTION_UNKNOWN: row(
+    'An option or a fact is not known, and would have been ignored.',
+    'Use one that the message lists.',
+  ),
   GATE_UNKNOWN: row('That is no gate point.', 'Use one of the gate points that the message lists.'),
   GATE_NOT_TAPPED: row('The plugin has no tap at this gate point.', 'Ask a point that it taps.'),
   FAILURE_UNKNOWN: row(

@@ -79,6 +79,18 @@ describe('callGate', () => {
         expect.objectContaining({ code: 'GATE_UNKNOWN' }),
       )
     }
+    // `authorize` belongs to a tool and is not asked of a plugin
+    await expect(callGate(deskRules, 'x' as never)).rejects.toThrow(/beforeToolCall, inspectToolInput\.\n/)
+  })
+
+  it('a fact, an option or an expectation that there is not is refused: ignored, it would let the test pass', async () => {
+    const unknown = expect.objectContaining({ code: 'OPTION_UNKNOWN' })
+    const gate = (facts: object, options: object = {}) => callGate(deskRules, 'beforeToolCall', facts, options as never)
+    await expect(gate({ tool_code: 'x', args: {} })).rejects.toThrow(unknown)
+    await expect(gate({ args: {} })).rejects.toThrow(/cannot have "args"; there are effectId, .*toolCode/)
+    await expect(gate({}, { user: 'petra.k' })).rejects.toThrow(/cannot have "user"; there are options, caller/)
+    await expect(gate({}, null as never)).rejects.toThrow(unknown)
+    await expect(expectVeto(new Veto('A', 'b'), { coed: 'B' } as never)).rejects.toThrow(unknown)
   })
 
   it.each(FAILURES.flatMap((row) => (['tap', 'tapPromise', 'tapAsync'] as const).map((via) => ({ ...row, via }))))(

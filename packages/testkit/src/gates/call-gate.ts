@@ -9,10 +9,12 @@ import type {
   PluginInstance,
   Store,
 } from '@sluice/core'
-import { createHookBench, createMemoryStore, GATE_ANSWERS, systemClock } from '@sluice/core'
+import { createHookBench, createMemoryStore, systemClock } from '@sluice/core'
 import { capturedLogger } from '../captured-logger.js'
+import { checkNames } from '../check-names.js'
 import { fakeIds } from '../fake-ids.js'
 import { testkitError } from '../testkit-error.js'
+import { factNames, GATE_POINTS } from './gate-facts.js'
 
 /** A plugin, or the factory that makes it from `options`. */
 export type GatePlugin = PluginInstance | ((...args: never[]) => PluginInstance)
@@ -41,6 +43,7 @@ export interface GateResult extends BenchAnswer {
 
 type MakePlugin = (options?: unknown) => PluginInstance
 
+const OPTIONS = ['options', 'caller', 'runContext', 'signal', 'store', 'clock', 'ids', 'logger', 'timeoutMs']
 const STANDING_AT = Date.UTC(2026, 0, 1)
 
 /**
@@ -51,7 +54,7 @@ const STANDING_AT = Date.UTC(2026, 0, 1)
  * const result = await callGate(deskRules, 'beforeToolCall', { agentCode: 'ap_desk', toolCode: 'ap_approve_invoice' })
  * expect(result).toBeVetoed({ code: 'AP_CLERK_REQUIRED' })
  *
- * @throws GATE_UNKNOWN, GATE_NOT_TAPPED; what applying the plugin throws
+ * @throws GATE_UNKNOWN, GATE_NOT_TAPPED; OPTION_UNKNOWN for a fact or an option that there is not; what applying the plugin throws
  */
 export async function callGate<Plugin extends GatePlugin, Point extends GatePoint>(
   plugin: Plugin,
@@ -59,10 +62,12 @@ export async function callGate<Plugin extends GatePlugin, Point extends GatePoin
   input: GateInput<Point> = {},
   options: CallGateOptions<Plugin> = {},
 ): Promise<GateResult> {
-  if (!Object.hasOwn(GATE_ANSWERS, point)) {
-    const known = Object.keys(GATE_ANSWERS).join(', ')
+  if (!GATE_POINTS.includes(point)) {
+    const known = GATE_POINTS.join(', ')
     throw testkitError('GATE_UNKNOWN', `"${String(point).slice(0, 100)}" is no gate point; there are ${known}.`)
   }
+  checkNames(`The facts of ${point}`, input, factNames(point))
+  checkNames('The options of callGate', options, OPTIONS)
   const instance = typeof plugin === 'function' ? (plugin as MakePlugin)(options.options) : (plugin as PluginInstance)
   const clock = options.clock ?? { ...systemClock, now: () => STANDING_AT }
   const bench = await createHookBench([instance], {

@@ -1,4 +1,5 @@
 import { HookFailedError, Veto } from '@sluice/core'
+import { checkNames } from '../check-names.js'
 import { testkitError } from '../testkit-error.js'
 
 /** Which veto is expected; what is left out may be anything. */
@@ -14,9 +15,10 @@ export interface ExpectedVeto {
  * Awaits a run, a gate result of `callGate`, or a function that gives one, and returns its veto. Anything else fails: a pass,
  * another error, and also a gate that failed instead of answering, because a decision and a bug are not the same.
  *
- * @throws NOT_VETOED saying what happened instead
+ * @throws NOT_VETOED saying what happened instead; OPTION_UNKNOWN for an expectation that there is not
  */
 export async function expectVeto(outcome: unknown, expected: ExpectedVeto = {}): Promise<Veto> {
+  checkExpected('expectVeto', expected)
   const found = await findVeto(outcome)
   if (typeof found === 'string') throw testkitError('NOT_VETOED', `${wanted(expected)}, but ${found}.`)
   if ('other' in found) {
@@ -51,6 +53,11 @@ function asVeto(error: unknown): { readonly veto: Veto } | { readonly other: unk
 
 function isGateResult(value: unknown): value is { readonly answer: string; readonly error: unknown } {
   return value !== null && typeof value === 'object' && 'answer' in value && 'gates' in value && 'error' in value
+}
+
+/** Refuses an expectation that is misspelt: it would fit any veto. */
+export function checkExpected(of: string, expected: ExpectedVeto): void {
+  checkNames(`What ${of} expects`, expected, ['code', 'by', 'point'])
 }
 
 /** What differs between a veto and the expected one, in words; `undefined` where it fits. */

@@ -1,7 +1,8 @@
 import type { GateAnswer, GateReceipt, Receipt, RunEvent, ToolStatus } from '@sluice/core'
 import type { MatcherState } from 'vitest'
 import type { ExpectedVeto } from '../gates/expect-veto.js'
-import { compareVeto, describe, findVeto, wanted } from '../gates/expect-veto.js'
+import { checkNames } from '../check-names.js'
+import { checkExpected, compareVeto, describe, findVeto, wanted } from '../gates/expect-veto.js'
 import { calledTools, wasCalled } from './called-tools.js'
 
 /** What a receipt has to show; what is left out may be anything. */
@@ -32,6 +33,7 @@ const verdict = (pass: boolean, expected: string, actual: string): Verdict => ({
 export const sluiceMatchers = {
   /** A run, a gate result, an error or a function that vetoes. Give it the promise itself, and await it. */
   toBeVetoed(received: unknown, expected: ExpectedVeto = {}): Verdict | Promise<Verdict> {
+    checkExpected('toBeVetoed', expected)
     return findVeto(received).then((found) => {
       if (typeof found === 'string') return verdict(false, wanted(expected), found)
       if ('other' in found) return verdict(false, wanted(expected), describe(found.other))
@@ -42,6 +44,7 @@ export const sluiceMatchers = {
 
   /** A run that waits for a human, or a gate that paused. */
   toBePaused(received: unknown, expected: ExpectedPause = {}): Verdict {
+    checkNames('What toBePaused expects', expected, ['code', 'plugin', 'toolCode'])
     const run = (received ?? {}) as {
       readonly status?: unknown
       readonly answer?: unknown

@@ -1,5 +1,5 @@
 import type { GateAnswer, HookPoint, PluginHost, PluginInstance } from '@sluice/core'
-import { definePlugin, Land, Pause, Veto } from '@sluice/core'
+import { definePlugin, HOOK_POINTS, Land, Pause, Veto } from '@sluice/core'
 import { testkitError } from '../testkit-error.js'
 import type { FakeClock } from '../time/fake-clock.js'
 
@@ -148,6 +148,13 @@ export function failingPlugin(options: FailingPluginOptions): PluginInstance {
     throw testkitError(
       'FAILURE_UNKNOWN',
       `"${String(options.as).slice(0, 100)}" is no way of failing; there are ${Object.keys(BEHAVIOURS).join(', ')}.`,
+    )
+  }
+  if (!Object.hasOwn(HOOK_POINTS, options.point)) {
+    const known = Object.keys(HOOK_POINTS).join(', ')
+    throw testkitError(
+      'FAILURE_UNKNOWN',
+      `"${String(options.point).slice(0, 100)}" is no hook point to fail at; there are ${known}.`,
     )
   }
   const behaviour: Behaviour = BEHAVIOURS[options.as]

@@ -58,7 +58,8 @@ describe('failingPlugin', () => {
     expect(given.clock.timers).toBe(0)
   })
 
-  it('refuses a way of failing that is not known', () => {
+  it('refuses a way of failing and a point that are not known', () => {
+    expect(() => failingPlugin({ point: 'beforeTool' as never, as: 'throw' })).toThrow('"beforeTool" is no hook point')
     expect(() => failingPlugin({ point: 'onStop', as: 'toString' as never })).toThrow(
       expect.objectContaining({ code: 'FAILURE_UNKNOWN' }),
     )

@@ -76,14 +76,17 @@ function isRule(value: unknown): value is ScriptRule {
 
 const ALWAYS = () => true
 
-function toRules(script: readonly unknown[]): readonly ScriptRule[] {
+function toRules(script: unknown): readonly ScriptRule[] {
   const faults: string[] = []
+  if (!Array.isArray(script)) {
+    throw testkitError('SCRIPT_INVALID', `The script is ${describeValue(script)}, not a list of steps or a function.`)
+  }
   const check = (steps: readonly unknown[], path: string) => {
     for (const [index, step] of steps.entries()) {
       if (!isScriptStep(step)) faults.push(`${path}[${index}] is ${describeValue(step)}, not a step`)
     }
   }
-  const rules = script.filter(isRule)
+  const rules: readonly ScriptRule[] = script.filter(isRule)
   if (rules.length === 0) check(script, 'script')
   else if (rules.length < script.length) faults.push('the script mixes rules and steps')
   for (const [index, rule] of rules.entries()) check(rule.steps, `script[${index}].steps`)
@@ -92,7 +95,13 @@ function toRules(script: readonly unknown[]): readonly ScriptRule[] {
 }
 
 function describeValue(value: unknown): string {
-  return Array.isArray(value) ? 'a list' : value === null ? 'null' : typeof value
+  return Array.isArray(value)
+    ? 'a list'
+    : value === null
+      ? 'null'
+      : value === undefined
+        ? 'absent'
+        : `of type ${typeof value}`
 }
 
 function describePattern(pattern: UserPattern): string {

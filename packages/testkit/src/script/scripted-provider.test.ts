@@ -153,6 +153,15 @@ describe('scriptedProvider: replies', () => {
     const script = ['fine', 7, { kind: 'nonsense' }, null] as never
     expect(() => scriptedProvider(script)).toThrow(/script\[1\].*script\[2\].*script\[3\]/s)
     expect(() => scriptedProvider([on('a', 'b'), 'c'] as never)).toThrow(/mixes rules and steps/)
+    for (const one of [reply('alone'), undefined, 7])
+      expect(() => scriptedProvider(one as never)).toThrow(/The script is .*, not a list of steps or a function/)
+  })
+
+  it('refuses options that there are not, and a protocol that it does not know', () => {
+    expect(() => scriptedProvider([], { name: 'x' } as never)).toThrow(/cannot have "name"; there are id, emulate/)
+    expect(() => scriptedProvider([], { emulate: 'openai' } as never)).toThrow(
+      /"openai" cannot be emulated; there are openai-responses/,
+    )
   })
 })
 

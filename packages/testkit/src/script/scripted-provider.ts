@@ -1,5 +1,6 @@
 import type { JsonObject, ModelProvider, ModelReply, ModelRequest, Protocol, StreamPart } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
+import { checkNames } from '../check-names.js'
 import { testkitError } from '../testkit-error.js'
 import { frozenCopy } from './frozen-copy.js'
 import type { Playing } from './play-reply.js'
@@ -54,6 +55,14 @@ export interface ScriptedProvider extends ModelProvider {
   assertDone(): void
 }
 
+const OPTIONS = ['id', 'emulate', 'protocol', 'defaults', 'inputTokensAtMost', 'record']
+
+function rowOf(protocol: EmulatedProtocol): ProviderRow {
+  if (Object.hasOwn(PROVIDER_ROWS, protocol)) return PROVIDER_ROWS[protocol]
+  const known = Object.keys(PROVIDER_ROWS).join(', ')
+  throw testkitError('OPTION_UNKNOWN', `"${String(protocol).slice(0, 100)}" cannot be emulated; there are ${known}.`)
+}
+
 type MutableCall = { -readonly [Key in keyof ScriptedCall]: ScriptedCall[Key] }
 
 /**
@@ -63,11 +72,12 @@ type MutableCall = { -readonly [Key in keyof ScriptedCall]: ScriptedCall[Key] }
  * @example
  * const provider = scriptedProvider([reply.toolCall('ap_get_invoice', { invoice: 'INV-1002' }), reply('It is open.')])
  *
- * @throws SCRIPT_INVALID; a call for which no step is left fails with SCRIPT_EXHAUSTED
+ * @throws SCRIPT_INVALID, OPTION_UNKNOWN; a call for which no step is left fails with SCRIPT_EXHAUSTED
  */
 export function scriptedProvider(script: Script, options: ScriptedProviderOptions = {}): ScriptedProvider {
   const queue = createScriptQueue(script)
-  const row: ProviderRow | undefined = options.emulate === undefined ? undefined : PROVIDER_ROWS[options.emulate]
+  checkNames('The options of scriptedProvider', options, OPTIONS)
+  const row: ProviderRow | undefined = options.emulate === undefined ? undefined : rowOf(options.emulate)
   const id = options.id ?? 'scripted'
   const protocol = options.protocol ?? row?.protocol ?? 'scripted'
   const keep = options.record !== false
