@@ -181,7 +181,8 @@ describe('CASE-07: a check on the answer', () => {
     expect(run?.text).toBe('Please ask the clerk.')
   })
 
-  it('a refusal of the last reply of a run that lands is a veto: there is no request left to ask again', async () => {
+  it('LANDING_REFUSED: a refusal of the last reply of a run that lands is a veto: there is no request left to ask again', async () => {
+    const seen = watcher()
     const lands = gate(
       'beforeModelCall',
       ({ landing }) => {
@@ -189,10 +190,34 @@ describe('CASE-07: a check on the answer', () => {
       },
       { name: 'lands' },
     )
-    const given = await rig([bad], { plugins: [refuses, lands] })
+    const given = await rig([bad], { plugins: [refuses, lands, seen.plugin] })
     const { error } = await given.run()
-    expect(error?.code).toBe('REFUSED_TWICE')
+    expect(error).toMatchObject({
+      code: 'LANDING_REFUSED',
+      details: { code: 'NO_ADVICE' },
+      by: { plugin: 'gate', point: 'inspectReply' },
+    })
     expect(error?.message).toContain('The last reply of a run that is landing was refused')
+    expect(stopLines(seen.onStop)).toEqual([
+      'inspectReply gate refused NO_ADVICE',
+      'inspectReply gate vetoed LANDING_REFUSED',
+    ])
+    const [row] = (await given.runtime.executions.list({ scope: 'all' })).items
+    expect(row).toMatchObject({ status: 'failed', failureKind: 'veto', error: { code: 'LANDING_REFUSED' } })
+  })
+
+  it('REFUSED_TWICE: two refusals in a row are two refusals, also where the second one was of a landing', async () => {
+    let requests = 0
+    const lands = gate(
+      'beforeModelCall',
+      ({ landing }) => {
+        if (++requests > 1 && !landing) throw new Land('LAND')
+      },
+      { name: 'lands' },
+    )
+    const { error } = await (await rig([bad, bad], { plugins: [refuses, lands] })).run()
+    expect(error).toMatchObject({ code: 'REFUSED_TWICE', details: { code: 'NO_ADVICE' } })
+    expect(error?.message).toContain('Two replies in a row were refused')
   })
 
   it('a second refusal in a row is a veto of the gate that gave it, with its receipt', async () => {

@@ -175,7 +175,7 @@ class Oracle {
         this.#tell(after)
         // a run that lands has one last request
         if (++refusals === 2 || landing) {
-          const stop: Answer = { ...after, word: 'vetoed', code: 'REFUSED_TWICE' }
+          const stop: Answer = { ...after, word: 'vetoed', code: refusals === 2 ? 'REFUSED_TWICE' : 'LANDING_REFUSED' }
           this.#end(stop)
           this.#tell(stop)
           throw new Ended()

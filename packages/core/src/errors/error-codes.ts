@@ -95,6 +95,10 @@ export const ERROR_CODES = {
   ),
   PAUSE_STANDALONE: row('A gate paused a call that is outside any run.', 'Run it as an agent.'),
   REFUSED_TWICE: row('A reply was refused twice in a row.', 'See the refusal of the plugin.'),
+  LANDING_REFUSED: row(
+    'The last reply of a run that was landing was refused, and a landing has no other.',
+    'See the refusal of the plugin.',
+  ),
   LANDED_TWICE: row(
     'A run that was landing was told to land again.',
     'Raise the limit of the plugin, or lower `landing.maxOutputTokens`.',

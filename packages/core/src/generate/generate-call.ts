@@ -13,7 +13,7 @@ import type { FinishedReply } from './finish-reply.js'
 import { callModel } from './model-call.js'
 import type { OpenReply } from './model-call.js'
 import { RESULT_TEXT } from './round-call.js'
-import { endRefusedTwice } from './refused-reply.js'
+import { endRefused } from './refused-reply.js'
 import { runRound } from './tool-round.js'
 
 /** What one `generateText` call came to (G-7). */
@@ -59,7 +59,7 @@ export async function generateCall(
       refusals += 1
       withhold(call, outcome, reply.parts)
       // a landing has one last request, and no second one
-      if (refusals > 1 || landing !== undefined) throw await endRefusedTwice(call, reply.refused, landing !== undefined)
+      if (refusals > 1 || landing !== undefined) throw await endRefused(call, reply.refused, refusals > 1)
       answerRefused(call, reply.refused)
       await recorder?.closeRound(call)
       continue

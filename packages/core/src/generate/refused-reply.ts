@@ -13,11 +13,20 @@ export interface RefusedReply {
   readonly receipt?: Receipt
 }
 
-/** A second refusal in a row is a veto of the gate that gave it. Returns the error that leaves the run. */
-export async function endRefusedTwice(call: CallScope, refused: RefusedReply, landing: boolean): Promise<SluiceError> {
+/**
+ * A refusal after which the model is not asked again is a veto of the gate that gave it: the second one in a row, and that of
+ * the last reply of a landing. Returns the error that leaves the run.
+ */
+export async function endRefused(call: CallScope, refused: RefusedReply, twice: boolean): Promise<SluiceError> {
   const { code, text, by = { plugin: 'sluice', point: 'inspectReply' }, receipt } = refused
-  const what = landing ? 'The last reply of a run that is landing was refused' : 'Two replies in a row were refused'
-  const veto = new Veto('REFUSED_TWICE', `${what} (${code}): ${text}`, { code }, { by })
+  const veto = twice
+    ? new Veto('REFUSED_TWICE', `Two replies in a row were refused (${code}): ${text}`, { code }, { by })
+    : new Veto(
+        'LANDING_REFUSED',
+        `The last reply of a run that is landing was refused (${code}): ${text}`,
+        { code },
+        { by },
+      )
   const stop: GateStop = { answer: 'vetoed', error: veto, by }
   const error = call.tree.endByGate(stop)
   await call.tree.tellGateStop(stop, receipt ?? null, {
