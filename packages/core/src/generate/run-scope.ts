@@ -6,8 +6,9 @@ import type { Label } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
 import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
+import { CallList } from './call-list.js'
 import { joinSinks } from './join-sinks.js'
-import type { EventSink, Tree } from './tree.js'
+import type { EventSink, SpentRun, Tree } from './tree.js'
 
 /** The settings that an execution was resolved to; `RunContext` of its caller. */
 export interface RunScopeOptions {
@@ -43,7 +44,7 @@ export class RunScope {
   /** The execution has landed once; a second `Land` in it is a veto. */
   landed: boolean
   #over = false
-  readonly toolCalls: ToolCallRecord[] = []
+  readonly #calls: CallList
   /** The call of the run itself, for the partial of an error. */
   call:
     | {
@@ -62,13 +63,29 @@ export class RunScope {
     this.sink = joinSinks(options.sink, options.parent === undefined ? this.tree.options.sink : options.parent.sink)
     const id = options.facts.executionId
     const before = id === null || options.within !== undefined ? undefined : this.tree.usedBefore.get(id)
-    if (before !== undefined) this.usage = before
+    if (before !== undefined) this.usage = before.usage
+    this.#calls = new CallList(before?.inner)
     this.landed = options.within?.landed === true
   }
 
   /** This run has ended: a call made inside it is refused with `RUN_OVER`. */
   get over(): boolean {
     return this.#over || this.options.within?.over === true
+  }
+
+  /** Tool calls of this run, those of plain calls in its handlers and gates included. */
+  get toolCalls(): readonly ToolCallRecord[] {
+    return this.#calls.all
+  }
+
+  addToolCall(call: ToolCallRecord): void {
+    this.#calls.add(call)
+  }
+
+  /** What a pause keeps of this run while it is open: what a replay does not come to again. */
+  get spent(): SpentRun {
+    const { inner } = this.#calls
+    return inner === undefined ? { usage: this.usage } : { usage: this.usage, inner }
   }
 
   end(): void {
@@ -83,7 +100,7 @@ export class RunScope {
   /** Adds to this run what a part of it has used; the tree has counted it already. */
   takeOver(part: RunScope): void {
     this.usage = addUsage(this.usage, part.usage)
-    this.toolCalls.push(...part.toolCalls)
+    this.#calls.addInner(part.toolCalls)
     this.landed ||= part.landed
   }
 

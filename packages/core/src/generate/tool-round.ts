@@ -50,7 +50,7 @@ export async function runRound(
         status: entry.result?.status ?? ('not_run' as const),
         ...(entry.result?.errorReference === undefined ? {} : { errorReference: entry.result.errorReference }),
       }
-      call.run.toolCalls.push(record)
+      call.run.addToolCall(record)
       call.records.push(record)
     }
   }

@@ -19,6 +19,7 @@ import { StopSource } from '../internal/stop-source.js'
 import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { EnvironmentFields, FailureKind, PendingRecord } from '../store/records.js'
+import type { InnerCall } from './call-list.js'
 import type { Limits } from './settings.js'
 import { runOver } from './run-over.js'
 import { fieldsOfStop, tellStop } from './tell-stop.js'
@@ -75,8 +76,14 @@ export interface TreeSnapshot {
   /** Answers that were given before this pause and whose effects have not run yet, and when earlier pauses expire; by effect. */
   readonly decisions: Readonly<Record<string, Decision>>
   readonly expired: Readonly<Record<string, number>>
-  /** Own usage of the runs that were open at the pause, by execution id. */
-  readonly runs: Readonly<Record<string, Usage>>
+  /** What the runs that were open at the pause had spent, by execution id. */
+  readonly runs: Readonly<Record<string, SpentRun>>
+}
+
+/** What an open run has used itself, and the tool calls that were made inside its handlers and gates. */
+export interface SpentRun {
+  readonly usage: Usage
+  readonly inner?: readonly InnerCall[]
 }
 
 /**
@@ -100,9 +107,9 @@ export class Tree implements TreeState {
   readonly pending: PendingRecord[] = []
   readonly inFlight = new Set<string>()
   /** Runs of the tree that are open, by execution id: what they used so far is stored at a pause. */
-  readonly open = new Map<string, { readonly usage: Usage }>()
-  /** What open runs had used at the pause that is resumed. */
-  readonly usedBefore = new Map<string, Usage>()
+  readonly open = new Map<string, { readonly spent: SpentRun }>()
+  /** What open runs had spent at the pause that is resumed. */
+  readonly usedBefore = new Map<string, SpentRun>()
   /** Work on the side (observers of a stop) that the end of the tree waits for. */
   readonly background: Promise<unknown>[] = []
   readonly tally = new ReceiptTally()
@@ -341,7 +348,8 @@ export class Tree implements TreeState {
       usage: this.usage,
       decisions: Object.fromEntries(this.decisions),
       expired: Object.fromEntries(this.expired),
-      runs: Object.fromEntries([...this.open].map(([id, run]) => [id, run.usage])),
+      // a run below that this pause came before stands as the pause before left it
+      runs: Object.fromEntries([...this.usedBefore, ...[...this.open].map(([id, run]) => [id, run.spent] as const)]),
     }
   }
 
@@ -357,7 +365,7 @@ export class Tree implements TreeState {
     for (const [effectId, decision] of Object.entries(snapshot.decisions))
       this.decisions.set(effectId, deepFreeze(decision))
     for (const [effectId, at] of Object.entries(snapshot.expired)) this.expired.set(effectId, at)
-    for (const [id, usage] of Object.entries(snapshot.runs)) this.usedBefore.set(id, usage)
+    for (const [id, spent] of Object.entries(snapshot.runs)) this.usedBefore.set(id, spent)
     this.#armDuration()
   }
 
