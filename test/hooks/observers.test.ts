@@ -240,6 +240,76 @@ describe('deadlines of observers', () => {
   })
 })
 
+describe('the signal of a closing observer', () => {
+  const never = () => new Promise(() => {})
+  const { tool } = notes()
+  const told = (
+    point: 'afterModelCall' | 'afterToolCall',
+    timeouts: readonly number[],
+    work: () => Promise<unknown>,
+  ) => {
+    const fired: string[] = []
+    const plugins = timeouts.map((timeoutMs, index) =>
+      plugin(`slow-${index}`, (hooks) =>
+        hooks[point].tap({ name: 'x', timeoutMs }, ((context: { signal: AbortSignal }) => {
+          context.signal.addEventListener('abort', () =>
+            fired.push(`${index} ${(context.signal.reason as Error).name} at ${given.clock.monotonic()}`),
+          )
+          return work()
+        }) as never),
+      ),
+    )
+    let given: Awaited<ReturnType<typeof rig>>
+    const start = async () => {
+      given = await rig(point === 'afterModelCall' ? ['Done.'] : script, {
+        agents: [desk(point === 'afterModelCall' ? [] : [tool])],
+        plugins,
+        timeouts: { observerTimeoutMs: 400 },
+      })
+      return given
+    }
+    return { fired, start }
+  }
+
+  it.each(['afterModelCall', 'afterToolCall'] as const)(
+    'fires at its deadline in %s, and the run goes on without it',
+    async (point) => {
+      const { fired, start } = told(point, [1_000], never)
+      expect((await (await start()).run()).run?.text).toBe('Done.')
+      expect(fired).toEqual(['0 TimeoutError at 400'])
+    },
+  )
+
+  it('fires at the deadline of its own tap', async () => {
+    const { fired, start } = told('afterModelCall', [50], never)
+    await (await start()).run()
+    expect(fired).toEqual(['0 TimeoutError at 50'])
+  })
+
+  it('cuts nobody short who is in time still: it fires when the run waits for none of them any more', async () => {
+    const { fired, start } = told('afterModelCall', [50, 1_000], never)
+    await (await start()).run()
+    expect(fired).toEqual(['0 TimeoutError at 400', '1 TimeoutError at 400'])
+  })
+
+  it('is quiet where all were in time, also where the run was aborted: what is settled then is not cut off', async () => {
+    const { fired, start } = told('afterModelCall', [400], async () => {})
+    const given = await start()
+    await given.run()
+    const controller = new AbortController()
+    const seen: boolean[] = []
+    const settling = observer('afterModelCall', (({ signal }: { signal: AbortSignal }) => {
+      seen.push(signal.aborted)
+      signal.addEventListener('abort', () => seen.push(true))
+      return new Promise<void>((resolve) => void other.clock.setTimeout(resolve, 100))
+    }) as never)
+    const other = await rig([() => (controller.abort(), 'late')], { plugins: [settling] })
+    expect((await other.run({ signal: controller.signal })).code).toBe('RUN_ABORTED')
+    await other.clock.tick(10_000)
+    expect([fired, seen]).toEqual([[], [false]])
+  })
+})
+
 describe('what observers are given', () => {
   it('a frozen snapshot of an error, never the one of the caller', async () => {
     const seen = watcher()

@@ -1,5 +1,5 @@
-import { AskingContext, AskingState } from '../hooks/asking-context.js'
-import type { EffectFacts } from '../hooks/asking-context.js'
+import { AskingContext } from '../hooks/asking-context.js'
+import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { ErrorSnapshot, ToolInfo } from '../hooks/hook-contexts.js'
 import type { EffectOutcome, Receipt, Sent } from '../hooks/receipt.js'
 import { digest } from '../internal/digest.js'
@@ -15,6 +15,8 @@ import type { RoundCall } from './round-call.js'
 
 /** How an attempt ended. */
 export interface Closed {
+  /** Behind the signal of the context. */
+  readonly state: AskingState
   readonly receipt: Receipt
   readonly outcome: EffectOutcome
   readonly sent: Sent
@@ -31,7 +33,7 @@ export class ClosingContext extends AskingContext {
   readonly #receipt: Receipt
 
   constructor(facts: EffectFacts, closed: Closed) {
-    super(facts, new AskingState())
+    super(facts, closed.state)
     this.outcome = closed.outcome
     this.sent = closed.sent
     this.durationMs = closed.durationMs

@@ -192,14 +192,16 @@ export function closeEffect(
   call.tree.addReceipt(receipt)
   if (call.run.sink !== undefined) void emit(call, 'receipt', frozenReceipt(receipt) as unknown as JsonObject)
   if (observers.length === 0) return { receipt, told: undefined }
+  const state = new AskingState()
   const context = make({
+    state,
     receipt,
     outcome: ending.outcome,
     sent: ending.sent,
     durationMs: effect.begunAt < 0 ? 0 : call.clock.monotonic() - effect.begunAt,
     error: ending.error === undefined ? null : snapshotError(ending.error),
   })
-  return { receipt, told: observe(call.tree.observing, observers, context, true) }
+  return { receipt, told: observe(call.tree.observing, observers, context, true, state) }
 }
 
 export function receiptOf(effect: Effect, ending: Ending, tenant: string | null): Receipt {

@@ -64,7 +64,15 @@ export function benchGateContext(
   return new BenchContext(facts, state, deepFreeze(fields))
 }
 
-/** The frozen context of a telling. */
+/** The frozen context of a closing observer: with a signal, as in a run. */
+export function benchClosingContext(input: object, caller: ResolvedCaller, state: AskingState): AskingContext {
+  const given = copyDefined(input)
+  const facts = commonFacts(given, caller, 'run')
+  for (const name of Object.keys(facts)) delete given[name]
+  return new BenchContext(facts, state, deepFreeze(given))
+}
+
+/** The frozen context of another telling. */
 export function benchObserverContext<Fields extends object>(
   input: Fields,
   caller: ResolvedCaller,

@@ -128,6 +128,20 @@ describe('createHookBench', () => {
     await bench.dispose()
   })
 
+  it('gives closing observers a signal that fires where they miss their deadline', async () => {
+    const signals: AbortSignal[] = []
+    const slow = plugin((hooks) =>
+      hooks.afterModelCall.tapPromise({ name: 'slow', timeoutMs: 1 }, ({ signal }) => {
+        signals.push(signal)
+        return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      }),
+    )
+    const bench = await createHookBench([slow], parts)
+    await bench.tell('afterModelCall', { outcome: 'ok' })
+    expect(signals[0]?.aborted).toBe(true)
+    await bench.dispose()
+  })
+
   it('tells observers, counts their errors, and runs the prompt chain', async () => {
     let disposed = 0
     const bench = await createHookBench(

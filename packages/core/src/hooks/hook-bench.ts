@@ -18,7 +18,7 @@ import { askGates } from './ask-gates.js'
 import { AskingState } from './asking-context.js'
 import { augmentPrompt } from './augment-prompt.js'
 import type { BenchFacts } from './bench-context.js'
-import { benchGateContext, benchObserverContext } from './bench-context.js'
+import { benchClosingContext, benchGateContext, benchObserverContext } from './bench-context.js'
 import type { GateContexts, GatePoint, HookPoint, ObserverContexts, ObserverPoint } from './hook-points.js'
 import { HOOK_POINTS } from './hook-points.js'
 import type { ObserverHealth } from './observe.js'
@@ -166,9 +166,12 @@ export async function createHookBench(plugins: PluginList, parts: HookBenchParts
       return Object.freeze({ answer: stop?.answer ?? 'passed', error: stop?.error, gates: Object.freeze(gates) })
     },
     async tell(point, input = {}, place = {}) {
-      const context = benchObserverContext(input, normalizeCaller(place.caller))
+      const state = new AskingState()
+      const caller = normalizeCaller(place.caller)
+      const closing = point === 'afterModelCall' || point === 'afterToolCall'
+      const context = closing ? benchClosingContext(input, caller, state) : benchObserverContext(input, caller)
       await runInFrame(frameFor(context, place, undefined, true), () =>
-        observe(observing, set.observers[point], context, true),
+        observe(observing, set.observers[point], context, true, closing ? state : undefined),
       )
       if (point === 'afterExecution') trees.delete(context.rootExecutionId)
     },

@@ -23,7 +23,10 @@ export interface CommonContext {
   readonly tenant: string | null
   /** Sources of untrusted text in the request that led here. */
   readonly labels: readonly Label[]
-  /** Fires at the deadline of the gate and on abort. Made when first read. */
+  /**
+   * Of a gate: fires at its deadline and on abort. Of a closing observer: fires where it missed its deadline and the run goes on
+   * without it; an abort does not end it, since it tells how an aborted effect ended. Made when first read.
+   */
   readonly signal: AbortSignal
   /** At stage `record`: the answers of all gates asked before this one; `undefined` elsewhere. */
   readonly answers: Asking['gates'] | undefined

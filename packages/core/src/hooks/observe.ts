@@ -1,6 +1,7 @@
 import type { Clock } from '../internal/clock.js'
 import type { Deadlines } from '../internal/deadlines.js'
 import { isThenable } from '../internal/json.js'
+import type { LazySignal } from '../internal/lazy-signal.js'
 import type { Logger } from '../internal/logger.js'
 import { callWithCallback } from './call-with-callback.js'
 import type { CompiledTap } from './hook-set.js'
@@ -31,13 +32,15 @@ const promiseThen = Promise.prototype.then
 /**
  * Tells the observers of one point. They are started in order and awaited together under one deadline; whatever goes wrong
  * in one is logged and counted. Returns a promise only where something has to be awaited; it never rejects. `always`: a
- * closing observer is awaited also after it was late before.
+ * closing observer is awaited also after it was late before. `late`: the signal of the context; it fires where one of them
+ * missed its deadline, when the run waits for none of them any more.
  */
 export function observe(
   control: ObserveControl,
   taps: readonly CompiledTap[],
   context: object,
   always: boolean,
+  late?: LazySignal,
 ): Promise<void> | undefined {
   let pending: Pending[] | undefined
   for (let index = 0; index < taps.length; index++) {
@@ -52,7 +55,7 @@ export function observe(
       noteObserverError(control, tap.plugin, tap.point, error)
     }
   }
-  return pending === undefined ? undefined : awaitTogether(control, pending, always)
+  return pending === undefined ? undefined : awaitTogether(control, pending, always, late)
 }
 
 /** An observer that was started and has not settled. */
@@ -63,9 +66,15 @@ interface Pending {
   waiting: boolean
 }
 
-function awaitTogether(control: ObserveControl, pending: readonly Pending[], always: boolean): Promise<void> {
+function awaitTogether(
+  control: ObserveControl,
+  pending: readonly Pending[],
+  always: boolean,
+  late: LazySignal | undefined,
+): Promise<void> {
   return new Promise((resolve) => {
     let left = 0
+    let missed = false
     for (let index = 0; index < pending.length; index++) {
       const entry = pending[index] as Pending
       const { tap } = entry
@@ -83,10 +92,12 @@ function awaitTogether(control: ObserveControl, pending: readonly Pending[], alw
       entry.waiting = false
       if (--left > 0) return
       control.deadlines.remove(deadline)
+      if (missed) late?.abort(new DOMException('the observer missed its deadline and goes on alone', 'TimeoutError'))
       resolve()
     }
     const miss = (entry: Pending, timeoutMs: number): void => {
       const { tap } = entry
+      missed = true
       control.health.late += 1
       control.misses.set(tap.plugin, (control.misses.get(tap.plugin) ?? 0) + 1)
       warn(
