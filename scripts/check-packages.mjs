@@ -2,11 +2,11 @@
 //
 //   node scripts/check-packages.mjs               checks
 //   node scripts/check-packages.mjs --keep DIR    also leaves the tarballs in DIR
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { packedPackages } from './lib/packed-packages.mjs'
 import { root, runProgram } from './lib/steps.mjs'
 
 const keepAt = process.argv.indexOf('--keep')
@@ -23,16 +23,15 @@ const packages = readdirSync(join(root, 'packages'))
   })
   .filter(({ manifest }) => !manifest.private)
 
-const scratch = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
-
 const check = async ({ path, manifest }) => {
   const { name } = manifest
-  const into = join(scratch, basename(path))
-  mkdirSync(into)
-  const packed = await runProgram('pnpm', ['pack', '--pack-destination', into], { cwd: path })
-  const [file] = readdirSync(into).filter((entry) => entry.endsWith('.tgz'))
-  if (packed.code !== 0 || !file) return [`${name}: pnpm pack failed\n${packed.output}`]
-  const tarball = join(into, file)
+  const file = `${name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
+  let tarball
+  try {
+    ;[tarball] = await packedPackages([basename(path)], { fresh: true })
+  } catch (error) {
+    return [`${name}: ${error.message}`]
+  }
   const faults = []
 
   const bytes = readFileSync(tarball)
@@ -66,10 +65,6 @@ const check = async ({ path, manifest }) => {
   return faults
 }
 
-try {
-  const faults = (await Promise.all(packages.map(check))).flat()
-  for (const fault of faults) console.error(fault)
-  process.exitCode = faults.length === 0 ? 0 : 1
-} finally {
-  rmSync(scratch, { recursive: true, force: true })
-}
+const faults = (await Promise.all(packages.map(check))).flat()
+for (const fault of faults) console.error(fault)
+process.exitCode = faults.length === 0 ? 0 : 1

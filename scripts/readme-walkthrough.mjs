@@ -3,9 +3,10 @@
 //
 //   node scripts/readme-walkthrough.mjs               runs it
 //   node scripts/readme-walkthrough.mjs --keep        leaves the folder and prints its path
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { packedPackages } from './lib/packed-packages.mjs'
 import { root, runProgram } from './lib/steps.mjs'
 
 const MAX_STEPS = 8
@@ -31,7 +32,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'sluice-walkthrough-'))
 const folder = join(scratch, 'app')
 mkdirSync(folder)
 try {
-  const tarballs = await pack(join(scratch, 'packed'))
+  const [core, testkit] = await packedPackages(['core', 'testkit'])
+  const tarballs = { '@sluice/core': core, '@sluice/testkit': testkit }
   let ran = 0
   for (const { language, file, text } of blocks) {
     if (file !== undefined) {
@@ -58,21 +60,6 @@ try {
 } finally {
   if (keep) console.log(`kept: ${folder}`)
   else rmSync(scratch, { recursive: true, force: true })
-}
-
-/** Packs the packages that the walk-through installs. */
-async function pack(into) {
-  mkdirSync(into)
-  const packed = {}
-  for (const name of ['core', 'testkit']) {
-    const { code, output } = await runProgram('pnpm', ['pack', '--pack-destination', into], {
-      cwd: join(root, 'packages', name),
-    })
-    if (code !== 0) fail(`pnpm pack failed for ${name}\n${output}`)
-    const file = readdirSync(into).find((entry) => entry.includes(name) && entry.endsWith('.tgz'))
-    packed[`@sluice/${name}`] = join(into, file)
-  }
-  return packed
 }
 
 /**

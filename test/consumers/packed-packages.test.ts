@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,15 +39,6 @@ async function succeed(command: string, args: readonly string[], cwd: string): P
 
 const manifest = (path: string) => JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
 
-/** The tarball of a package, as it would be published. */
-async function pack(folder: string): Promise<string> {
-  const into = join(scratch, 'packed', folder)
-  mkdirSync(into, { recursive: true })
-  const pnpm = ['exec', '-y', `--package=${manifest('.').packageManager}`, '--', 'pnpm', 'pack', '--pack-destination']
-  await succeed('npm', [...pnpm, into], join(ROOT, 'packages', folder))
-  return join(into, readdirSync(into).find((file) => file.endsWith('.tgz')) as string)
-}
-
 /** An app in a folder outside of the repository, with nothing around it but what is installed here. */
 async function app(name: string, packages: readonly string[]): Promise<string> {
   const folder = join(scratch, name)
@@ -63,18 +54,29 @@ async function app(name: string, packages: readonly string[]): Promise<string> {
 const pinned = (name: string) =>
   `${name}@${{ ...manifest('test').dependencies, ...manifest('.').devDependencies }[name]}`
 
-let tarballs: readonly string[] = []
+const APPS = {
+  'esm-app': [pinned('openai'), pinned('zod')],
+  'commonjs-app': [],
+  'typescript-app': [pinned('zod'), pinned('@types/node')],
+} as const
+const folders = new Map<string, string>()
+const folderOf = (name: keyof typeof APPS) => folders.get(name) as string
 
+/** Installs all apps side by side. The tarballs are those that `check.mjs` packed, where nothing has changed since. */
 beforeAll(async () => {
-  await succeed(process.execPath, ['scripts/build.mjs'], ROOT)
-  tarballs = await Promise.all(['core', 'providers'].map(pack))
+  const packed = await succeed(process.execPath, ['scripts/pack.mjs', 'core', 'providers'], ROOT)
+  const tarballs: string[] = JSON.parse(packed)
+  const installed = Object.entries(APPS).map(async ([name, others]) => {
+    folders.set(name, await app(name, [...tarballs, ...others]))
+  })
+  await Promise.all(installed)
 }, 600_000)
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 }))
 
 describe('the packed packages, installed into an empty folder', () => {
   it('work in an ESM app: the SDK against a server, a tool, a gate, sessions in a folder', async () => {
-    const folder = await app('esm-app', [...tarballs, pinned('openai'), pinned('zod')])
+    const folder = folderOf('esm-app')
     const { stdout, stderr, code } = await program(process.execPath, ['app.js', join(folder, 'data')], folder)
     expect([code, stderr]).toEqual([0, ''])
     expect(JSON.parse(stdout)).toEqual({
@@ -91,7 +93,7 @@ describe('the packed packages, installed into an empty folder', () => {
   })
 
   it('work in a CommonJS app by require, as the same module that import gives; a missing SDK is named with its install line', async () => {
-    const folder = await app('commonjs-app', tarballs)
+    const folder = folderOf('commonjs-app')
     expect(readdirSync(join(folder, 'node_modules'))).not.toContain('openai')
     const { stdout, stderr, code } = await program(process.execPath, ['app.js'], folder)
     expect([code, stderr]).toEqual([0, ''])
@@ -106,8 +108,8 @@ describe('the packed packages, installed into an empty folder', () => {
     })
   })
 
-  it('have types that a strict TypeScript app compiles against, from ESM, from CommonJS and for a bundler, their own checked too', async () => {
-    const folder = await app('typescript-app', [...tarballs, pinned('zod'), pinned('@types/node')])
+  it('have types that a strict TypeScript app compiles against, from ESM, from CommonJS and for a bundler, their own checked too, and names for all that a library hands on', async () => {
+    const folder = folderOf('typescript-app')
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
     expect(await program(process.execPath, [tsc], folder)).toEqual({ code: 0, stdout: '', stderr: '' })
     const run = await program(process.execPath, [join('dist', 'app.js')], folder)

@@ -51,11 +51,13 @@ export { inlineEngine } from './engine/inline/inline-engine.js'
 export type { EventTypeName, RunEvent } from './events/run-event.js'
 export { EventType } from './events/run-event.js'
 export type { Audience, Caller } from './context/caller.js'
-export type { OfferedRunContext, RunContext } from './context/run-context.js'
+export type { OfferedRunContext, RunContext, RunContextValue } from './context/run-context.js'
 export type { ExecutionContext } from './context/execution-context.js'
 export { currentRequestId, getExecutionContext } from './context/execution-context.js'
 export { HookFailedError } from './errors/answers.js'
 export type { PluginList } from './hooks/apply-plugins.js'
+export type { EffectFacts } from './hooks/asking-context.js'
+export type { BenchFacts } from './hooks/bench-context.js'
 export type {
   BenchAnswer,
   BenchPlace,
@@ -65,6 +67,7 @@ export type {
   ObserverInput,
 } from './hooks/hook-bench.js'
 export { createHookBench } from './hooks/hook-bench.js'
+export type { ObserverHealth } from './hooks/observe.js'
 export type {
   AfterExecutionContext,
   AfterModelCallContext,
@@ -153,48 +156,66 @@ export type { AgentDefinition, ProfileAgentDefinition } from './agents/agent-def
 export { isAgentDefinition, sealAgent } from './agents/agent-definition.js'
 export type { AgentChange, AgentFields, AgentVersion, NewAgent } from './agents/agent-fields.js'
 export type { AgentRegistry } from './agents/agent-registry.js'
+export type { AgentReference } from './agents/registry-parts.js'
+export type { AgentToRun } from './agents/resolve-agents.js'
 export type { AgentInvocation, AgentReferences, AgentResult, AgentType, ResolvedAgent } from './agents/agent-type.js'
-export type { AgentOptions } from './agents/define-agent.js'
+export type { AgentOptions, InputOf, OutputOf } from './agents/define-agent.js'
 export { defineAgent } from './agents/define-agent.js'
-export type { TemplateInput } from './agents/template-input.js'
+export type { PlaceholderNames, TemplateInput } from './agents/template-input.js'
 export type { ResolvedCaller } from './context/caller.js'
-export type { EnvironmentReader } from './context/environment.js'
+export type { EnvironmentFacts, EnvironmentReader } from './context/environment.js'
 export { getCaller } from './context/get-caller.js'
 export { runContextValue } from './context/run-context.js'
 export type { EventCallback } from './events/event-hub.js'
 export type { Limits, LoopSettings, RetrySettings, Timeouts } from './generate/settings.js'
 export { DEFAULT_LIMITS, DEFAULT_SETTINGS, DEFAULT_TIMEOUTS } from './generate/settings.js'
 export type { PromptProfile, PromptProfileDefinition } from './prompts/prompt-profile.js'
-export type { PromptRegistry } from './prompts/prompt-registry.js'
+export type { CompiledTemplate } from './prompts/compile-template.js'
+export type { PreparedPrompt } from './prompts/prepare-prompt.js'
+export type {
+  ChangedBy,
+  PromptProfileRecord,
+  PromptReference,
+  PromptRegistry,
+  ResolvedPrompt,
+  StoredPrompt,
+} from './prompts/prompt-registry.js'
 export type { RuntimeOptions } from './runtime/create-runtime.js'
 export { createRuntime } from './runtime/create-runtime.js'
 export type { DecideOptions } from './runtime/decide.js'
-export type { ExecuteOptions } from './runtime/execute-options.js'
+export type { ExecuteOptions, OutputOfCall } from './runtime/execute-options.js'
 export type { ExplainedTap, ExplainedTool, Explanation } from './runtime/explain.js'
-export type { ExecuteProfileOptions, GenerateOptions } from './runtime/plain-options.js'
+export type { ExecuteProfileOptions, GenerateOptions, LooseMessage } from './runtime/plain-options.js'
 export type { ResumeOptions } from './runtime/resume.js'
 export type { UnitOfWork } from './runtime/run-in-transaction.js'
 export { runInTransaction } from './runtime/run-in-transaction.js'
 export type { CompletedRun, Generated, PausedRun, PendingDecision, Run } from './runtime/run-result.js'
 export type { RunStream } from './runtime/run-stream.js'
-export type { Events, Health, Runtime, Show } from './runtime/runtime.js'
+export type { Events, Health, PluginWithApi, Runtime, Show } from './runtime/runtime.js'
+export type { ResourcesFactory } from './runtime/runtime-core.js'
+export type { OfferedInput } from './runtime/untrusted-input.js'
 export { createSessionId } from './sessions/create-session-id.js'
-export type { Executions } from './sessions/execution-read-model.js'
+export type { ExecutionListRequest, Executions } from './sessions/execution-read-model.js'
 export type { Scope } from './sessions/scope.js'
-export type { Sessions } from './sessions/session-read-model.js'
+export type { AcceptedArguments } from './sessions/session-access.js'
+export type { Scoped, Sessions, TranscriptRequest } from './sessions/session-read-model.js'
+export type { CompiledSchema, Validation } from './tools/compile-validator.js'
+export type { ToolOptions } from './tools/define-tool.js'
 export { defineTool, isToolDefinition } from './tools/define-tool.js'
 export { withErrorReference } from './tools/error-reference.js'
 export type { HostedToolDefinition, HostedToolOptions } from './tools/hosted-tool.js'
 export { hostedTool } from './tools/hosted-tool.js'
 export type { ToolRefusal } from './tools/refuse.js'
 export { refuse } from './tools/refuse.js'
-export type { SchemaSource } from './tools/schema.js'
+export type { SchemaOutput, SchemaSource } from './tools/schema.js'
+export type { SchemaIssue } from './tools/schema-issue.js'
 export type {
   OnceKeys,
   ToolContext,
   ToolCost,
   ToolDefinition,
   ToolEffect,
+  ToolOffer,
   ToolRepeat,
   ToolResources,
 } from './tools/tool-definition.js'
