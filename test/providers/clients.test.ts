@@ -44,6 +44,17 @@ describe('options', () => {
     expect(fault.code).toBe('INVALID_CONFIG')
     for (const name of Object.keys(options)) expect(fault.message).toContain(`\`${name}\``)
     expect(faultOf(() => anthropic({ thinking: 'hard' } as never)).message).toContain('budget, adaptive')
+    expect(faultOf(() => openai({ dialect: 'strict' } as never)).message).toContain('openai, compatible')
+  })
+
+  it('are an object: a key in their place is told so and not shown', () => {
+    for (const make of [openai, anthropic])
+      for (const given of ['sk-given-0123456', null, ['sk-given-0123456']]) {
+        const fault = faultOf(() => make(given as never))
+        expect(fault).toMatchObject({ code: 'INVALID_CONFIG', reason: 'provider.options' })
+        expect(fault.message).toContain('({ apiKey })')
+        expect(fault.message).not.toContain('sk-given')
+      }
   })
 
   it('have the protocol, id and defaults that the provider’s row says', () => {

@@ -49,7 +49,10 @@ const OPTIONS = ['protocol', 'id', 'baseUrl', 'apiKey', 'client', 'fetch', 'head
  * key, PROVIDER_SDK_MISSING without the SDK
  */
 export function openai(options: OpenAIOptions = {}): ModelProvider {
-  checkProviderOptions('openai', options, OPTIONS, { protocol: ['openai-responses', 'openai-chat'] })
+  checkProviderOptions('openai', options, OPTIONS, {
+    protocol: ['openai-responses', 'openai-chat'],
+    dialect: ['openai', 'compatible'],
+  })
   const id = options.id ?? 'openai'
   const chat = options.protocol === 'openai-chat'
   const wire = chat ? chatProtocol(id, chatDialect(options)) : responsesProtocol(id)

@@ -11,6 +11,13 @@ export function checkProviderOptions(
   known: readonly string[],
   words: Readonly<Record<string, readonly string[]>>,
 ): void {
+  if (options === null || typeof options !== 'object' || Array.isArray(options)) {
+    // a key is the usual mistake: it must not be shown
+    throw new SluiceError('INVALID_CONFIG', `${factory}() takes one object of options, or nothing.`, {
+      hint: `A key is given as ${factory}({ apiKey }). Known options: ${known.join(', ')}.`,
+      reason: 'provider.options',
+    })
+  }
   const faults: string[] = []
   for (const [name, value] of Object.entries(options)) {
     const problem = value === undefined ? undefined : problemOf(name, value, known, words)
