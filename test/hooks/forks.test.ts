@@ -1,9 +1,9 @@
-import type { Runtime } from '@sluice/core'
+import type { Hooks, Run, Runtime } from '@sluice/core'
 import { defineTool, Veto } from '@sluice/core'
-import { reply } from '@sluice/testkit'
+import { latch, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { desk, gate, notes, rig, stopLines, watcher } from './support/rig.js'
+import { caught, desk, gate, notes, plugin, rig, stopLines, watcher } from './support/rig.js'
 
 const input = z.object({})
 const delegate = (code: string, agent: string) =>
@@ -61,6 +61,119 @@ describe('a plain call on a fork, outside any run', () => {
     const tool = handled('go', async () => (await runtime.execute({ agent: 'below' })).text)
     await fork.generateText({ model: 'scripted/m', prompt: 'Go.', tools: [tool as never] })
     expect(asked.sort()).toEqual(['base below', 'fork below', 'fork plain', 'fork plain'])
+  })
+})
+
+describe('close of a fork', () => {
+  const disposing = (name: string, log: string[], apply: (hooks: Hooks) => void = () => {}) =>
+    plugin(name, (hooks) => {
+      hooks.beforeModelCall.tap('look', () => {})
+      apply(hooks)
+      return { dispose: () => void log.push(`${name} disposed`) }
+    })
+
+  it.each([
+    'a handler',
+    'a gate',
+    'an observer',
+    'a handler of a run below it',
+    'a call on the fork in a handler of another run',
+  ])(
+    'called in %s of its own run does not wait for itself: the run goes on, and its plugins are disposed after it',
+    async (where) => {
+      const log: string[] = []
+      const codes: unknown[] = []
+      const close = async () => {
+        await fork.close()
+        log.push(`closed at ${given.clock.monotonic()}`)
+        // from here on the fork takes no more calls from outside
+        codes.push((await caught(given.runtime.detached(() => fork.execute({ agent: 'desk' })))).code)
+      }
+      const { tool } = notes({ handler: async () => (where.includes('handler') && (await close()), 'written') })
+      const inner = handled(
+        'inner',
+        async () => (await fork.generateText({ model: 'scripted/m', prompt: 'x', tools: [tool] })).text,
+      )
+      const hooked = disposing('own', log, (hooks) => {
+        if (where === 'a gate') hooks.beforeToolCall.tapPromise('close', close)
+        if (where === 'an observer') hooks.afterExecution.tapPromise('close', close)
+      })
+      const below = where === 'a handler of a run below it'
+      const other = where.startsWith('a call on the fork')
+      const given = await rig(
+        [
+          ...(below ? [reply.toolCall('go')] : other ? [reply.toolCall('inner')] : []),
+          reply.toolCall('write_note'),
+          ...(below || other ? ['Below.'] : []),
+          'Done.',
+        ],
+        {
+          agents: [
+            desk(other ? [inner as never] : below ? [delegate('go', 'below') as never] : [tool]),
+            desk([tool], { code: 'below' }),
+          ],
+        },
+      )
+      const fork = await given.runtime.fork({ plugins: [hooked] })
+      const running = given.end((other ? given.runtime : fork).execute({ agent: 'desk' }) as Promise<Run>)
+      expect((await running).run?.text).toBe('Done.')
+      // who asks from outside hears of the end as ever
+      await fork.close()
+      expect([log, codes]).toEqual([['closed at 0', 'own disposed'], ['RUNTIME_CLOSED']])
+    },
+  )
+
+  it('waits for runs of others, also when it is called inside a run', async () => {
+    const log: string[] = []
+    const door = latch()
+    const { tool } = notes({ handler: async () => (await door.wait(), 'written') })
+    const closes = handled('go', async () => {
+      const closing = fork.close().then(() => log.push('closed'))
+      door.open()
+      await closing
+      return 'closed'
+    })
+    const given = await rig([reply.toolCall('write_note'), reply.toolCall('go'), 'One.', 'Two.'], {
+      agents: [desk([tool]), desk([closes as never], { code: 'closer' })],
+    })
+    const fork = await given.runtime.fork({ plugins: [disposing('own', log)] })
+    const slow = fork.execute({ agent: 'desk' })
+    await door.reached()
+    await given.end(given.runtime.execute({ agent: 'closer' }) as Promise<Run>)
+    await slow
+    expect(log).toEqual(['own disposed', 'closed'])
+  })
+
+  it('ends the forks that were made of it; the close of a runtime ends all of them', async () => {
+    const log: string[] = []
+    const given = await rig([])
+    const first = await given.runtime.fork({ plugins: [disposing('first', log)] })
+    const second = await first.fork({ plugins: [disposing('second', log)] })
+    await first.close()
+    expect(log.sort()).toEqual(['first disposed', 'second disposed'])
+    expect((await caught(second.execute({ agent: 'desk' }) as Promise<Run>)).code).toBe('RUNTIME_CLOSED')
+    const third = await given.runtime.fork({ plugins: [disposing('third', log)] })
+    await third.fork({ plugins: [disposing('fourth', log)] })
+    await given.runtime.close()
+    expect(log.sort()).toEqual(['first disposed', 'fourth disposed', 'second disposed', 'third disposed'])
+  })
+
+  it('while another fork is being made of it: that one is disposed and refused', async () => {
+    const log: string[] = []
+    const door = latch()
+    const given = await rig([])
+    const slow = plugin('slow', async (hooks) => {
+      hooks.beforeModelCall.tap('look', () => {})
+      await door.wait()
+      return { dispose: () => void log.push('disposed') }
+    })
+    const making = caught(given.runtime.fork({ plugins: [slow] }) as never)
+    await door.reached()
+    const closing = given.runtime.close()
+    door.open()
+    expect((await making).code).toBe('RUNTIME_CLOSED')
+    await closing
+    expect(log).toEqual(['disposed'])
   })
 })
 

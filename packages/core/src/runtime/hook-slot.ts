@@ -164,11 +164,16 @@ export class HookSlot {
    */
   acquireInside(outer: HookSet): AcquiredSet {
     const inside = this.#family.get(outer)
-    if (inside?.has(this) === true) return { set: outer, release: () => undefined }
+    if (this.gave(outer)) return { set: outer, release: () => undefined }
     const { set: added, release } = this.acquire()
     const set = mergeSets(outer, added)
     if (set !== outer) this.#family.set(set, new Set([...(inside ?? []), this]))
     return { set, release }
+  }
+
+  /** True of a set that has its plugins from here, alone or with those of others. */
+  gave(set: HookSet): boolean {
+    return this.#family.get(set)?.has(this) === true
   }
 
   /** The set in force, or the fault that keeps the slot shut. */

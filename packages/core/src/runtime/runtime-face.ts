@@ -1,5 +1,5 @@
 import { normalizeCaller } from '../context/caller.js'
-import { frameOf, runInFrame } from '../context/frame.js'
+import { currentFrame, frameOf, runInFrame } from '../context/frame.js'
 import { FatalCallback } from '../events/event-hub.js'
 import type { PluginList } from '../hooks/apply-plugins.js'
 import { describeError } from '../hooks/observe.js'
@@ -31,16 +31,24 @@ import type { Health, Runtime, Show } from './runtime.js'
 /** What the public face needs beside its core. */
 export interface FaceParts {
   readonly ownsStore: boolean
-  /** Set on a fork, which closes its plugins only: called when it has. */
-  readonly closed?: () => void
+  /** Set on a fork, which closes its plugins only: those of its origin that are open. */
+  readonly siblings?: Set<Close>
 }
+
+type Close = () => Promise<void>
 
 /** The public runtime over a face: thin, so that each verb stands in a file of its own. */
 export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
   const { core, slot } = face
   const { parts } = core
-  const forks = new Set<HookSlot>()
+  const forks = new Set<Close>()
   let closing: Promise<void> | undefined
+  const end: Close = () =>
+    (closing ??=
+      given.siblings === undefined
+        ? closeAll(face, forks, given)
+        : closeFork(slot, forks).finally(() => given.siblings?.delete(end)))
+  given.siblings?.add(end)
   const runtime = {
     execute: async (options: ExecuteOptions) => execute(face, checkExecuteOptions(options as never), undefined),
     stream: (options: ExecuteOptions & { readonly show?: Show }) => openStream(face, options),
@@ -62,9 +70,9 @@ export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
       slot.check()
       const forked = slot.fork(pluginsOfFork(options))
       await forked.open()
-      forks.add(forked)
-      const closed = (): void => void forks.delete(forked)
-      return runtimeOf({ core, slot: forked, prompts: face.prompts }, { ...given, closed })
+      if (closing !== undefined) await forked.close()
+      slot.check()
+      return runtimeOf({ core, slot: forked, prompts: face.prompts }, { ...given, siblings: forks })
     },
     explain: (agentCode: string) => explain(face, agentCode),
     cancel: (executionId: string, options: Parameters<Runtime['cancel']>[1]) => cancel(face, executionId, options),
@@ -78,8 +86,10 @@ export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
       parts.events.fatal = false
     },
     health: () => healthOf(face),
-    close: () =>
-      (closing ??= given.closed !== undefined ? closeFork(slot, forks, given.closed) : closeAll(face, forks, given)),
+    close: () => {
+      const ended = end()
+      return given.siblings !== undefined && insideOwnRun(face) ? Promise.resolve() : ended
+    },
     agents: core.agents,
     prompts: core.prompts,
     sessions: core.sessions,
@@ -192,16 +202,26 @@ function pluginsOfFork(options: unknown): PluginList {
   return plugins as PluginList
 }
 
-async function closeFork(slot: HookSlot, forks: ReadonlySet<HookSlot>, closed: () => void): Promise<void> {
-  for (const fork of forks) await fork.close()
-  await slot.close()
-  closed()
+/** A run with the plugins of this fork goes on around the call: who waited for it here would wait for itself. */
+function insideOwnRun({ core, slot }: RuntimeFace): boolean {
+  for (let frame = currentFrame(); frame !== undefined; frame = frame.outer) {
+    if (frame.runtimeKey !== core.parts.runtimeKey) continue
+    const { run } = frame.scope as NestScope
+    if (slot.gave(run.options.hookSet) && core.flight.find(run.tree.rootExecutionId) === run.tree) return true
+  }
+  return false
 }
 
-async function closeAll(face: RuntimeFace, forks: ReadonlySet<HookSlot>, given: FaceParts): Promise<void> {
+async function closeFork(slot: HookSlot, forks: ReadonlySet<Close>): Promise<void> {
+  const closed = slot.close()
+  for (const close of forks) await close()
+  await closed
+}
+
+async function closeAll(face: RuntimeFace, forks: ReadonlySet<Close>, given: FaceParts): Promise<void> {
   const { core, slot } = face
   await core.flight.close()
-  for (const fork of forks) await fork.close()
+  for (const close of forks) await close()
   await slot.close()
   for (const provider of core.parts.providers.values()) {
     try {

@@ -84,7 +84,8 @@ export interface Runtime {
   setHooks(plugins: PluginList | null): Promise<void>
   /**
    * A runtime that shares everything with this one but the plugins. Its `close` waits for the runs that started with them and
-   * disposes them; the rest ends with its origin. @throws INVALID_CONFIG (`reason` `fork.options`) without a list of plugins
+   * disposes them; called inside such a run it returns at once, and they are disposed when that run has ended. The rest ends
+   * with its origin. @throws INVALID_CONFIG (`reason` `fork.options`) without a list of plugins
    */
   fork(options: { readonly plugins: PluginList }): Promise<Runtime>
   /** What an agent can reach, what stands in front of it, and how to switch it off (B-26). */
