@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Logger } from '@sluice/core'
 import type { Account } from './account/account.js'
 import { createPainter } from './account/painter.js'
 import { writeAccount } from './account/write-account.js'
@@ -16,18 +17,24 @@ export interface Surroundings {
   readonly colour: boolean
 }
 
-const USAGE = `Usage: npm start -- [--live] [--provider openai|anthropic] [--scene <code>]
+const USAGE = `Usage: npm start -- [--live] [--provider openai|anthropic] [--scene <code>] [--log]
 
   --live       asks the real providers whose key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY); this costs money
   --provider   only this provider
   --scene      only this scene: ${SCENES.map((scene) => scene.code).join(', ')}
+  --log        also prints the log of the runtime on standard error, a line of JSON for each run that broke
 
 Without --live the answers are replayed from fixtures: no key, no network.`
+
+/** The accounts tell how each run ended; a line of JSON between them would only be in the way. */
+const ignore = () => undefined
+const SILENT: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 const OPTIONS = {
   live: { type: 'boolean', default: false },
   provider: { type: 'string' },
   scene: { type: 'string' },
+  log: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
 
@@ -54,6 +61,7 @@ export async function runExample(args: readonly string[], around: Surroundings):
 
 interface Plan {
   readonly live: boolean
+  readonly log: boolean
   readonly scenes: readonly Scene[]
   readonly choices: readonly ProviderChoice[]
 }
@@ -69,7 +77,8 @@ function readPlan(args: readonly string[], { print, env }: Surroundings): Plan |
   if (scenes.length === 0) throw new Error(`There is no scene "${values.scene}".`)
   const named = PROVIDER_CHOICES.filter((choice) => values.provider === undefined || choice.id === values.provider)
   if (named.length === 0) throw new Error(`There is no provider "${values.provider}".`)
-  if (!values.live) return { live: false, scenes, choices: named }
+  const { log } = values
+  if (!values.live) return { live: false, log, scenes, choices: named }
 
   const choices = named.filter((choice) => Boolean(env[choice.keyVariable]))
   const keys = named.map((choice) => choice.keyVariable).join(' or ')
@@ -77,17 +86,21 @@ function readPlan(args: readonly string[], { print, env }: Surroundings): Plan |
   for (const { id, keyVariable } of named.filter((choice) => !choices.includes(choice))) {
     print(`${id} is left out: ${keyVariable} is not set.\n`)
   }
-  return { live: true, scenes, choices }
+  return { live: true, log, scenes, choices }
 }
 
-async function playProvider(choice: ProviderChoice, { scenes, live }: Plan, around: Surroundings): Promise<Account[]> {
+async function playProvider(
+  choice: ProviderChoice,
+  { scenes, live, log }: Plan,
+  around: Surroundings,
+): Promise<Account[]> {
   const { print, colour } = around
   const painter = createPainter(colour)
   const accounts: Account[] = []
   const how = live ? 'live: requests are sent and cost money' : 'replayed: no key, nothing is sent'
   print(painter.bold(`=== The accounts-payable desk on ${choice.id} (${choice.protocol}; ${how})\n`))
   for (const scene of scenes) {
-    const account = await playScene(scene, choice, live)
+    const account = await playScene(scene, choice, { live, ...(log ? {} : { logger: SILENT }) })
     accounts.push(account)
     for (const line of writeAccount(account, SCENES.indexOf(scene) + 1, painter)) print(line)
     print('')

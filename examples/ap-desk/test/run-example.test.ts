@@ -40,6 +40,18 @@ describe('npm start', () => {
     expect(out).not.toMatch(/\u001b/)
   })
 
+  it('Z-3: with --log the runtime tells each run that broke in one line of JSON on standard error, else nothing', async () => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => written.mockRestore())
+    const scene = ['--scene', 'rollback', '--provider', 'openai']
+    expect((await run(scene)).code).toBe(0)
+    expect(written).not.toHaveBeenCalled()
+    expect((await run([...scene, '--log'])).code).toBe(0)
+    expect(written.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+      { level: 'error', text: 'a run failed', agentCode: 'ap_desk', code: 'TOOL_FAILED' },
+    ])
+  })
+
   it('needs no key, and takes no notice of what the environment says of servers', async () => {
     vi.stubEnv('OPENAI_API_KEY', '')
     vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1')

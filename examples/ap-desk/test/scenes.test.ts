@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadFixture } from '@sluice/testkit'
+import { capturedLogger, loadFixture } from '@sluice/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Account } from '../src/account/account.js'
 import { createPainter } from '../src/account/painter.js'
@@ -81,7 +81,7 @@ const plain = createPainter(false)
 // cites: B-10, B-11, B-15, T-4, T-6
 describe.each(PROVIDER_CHOICES)('the scenes on $id', (choice) => {
   it.each(SCENES)('$code ends with $expected, and its account says so', async (scene) => {
-    const account = await playScene(scene, choice)
+    const account = await playScene(scene, choice, { logger: capturedLogger() })
     expect(account.ending.code).toBe(scene.expected)
     expect(told(account)).toEqual(TOLD[scene.code])
     // the records are read back as the caller who asked, and agree with what the caller got
@@ -100,7 +100,11 @@ describe('the account', () => {
   const play = async (code: string) => {
     const scene = SCENES.find((each) => each.code === code)
     if (choice === undefined || scene === undefined) throw new Error(`There is no scene ${code}.`)
-    return writeAccount(await playScene(scene, choice), SCENES.indexOf(scene) + 1, plain).join('\n')
+    return writeAccount(
+      await playScene(scene, choice, { logger: capturedLogger() }),
+      SCENES.indexOf(scene) + 1,
+      plain,
+    ).join('\n')
   }
 
   it('T-6: of a veto', async () => {
@@ -164,7 +168,7 @@ describe('the example', () => {
     for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, folder)
     const [choice] = PROVIDER_CHOICES
     const [scene] = SCENES
-    if (choice !== undefined && scene !== undefined) await playScene(scene, choice)
+    if (choice !== undefined && scene !== undefined) await playScene(scene, choice, { logger: capturedLogger() })
     expect(readdirSync(folder)).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import type { PluginList, RuntimeOptions, ToolDefinition } from '@sluice/core'
 import { createMemoryStore, createRuntime, runInTransaction } from '@sluice/core'
 import type { Script } from '@sluice/testkit'
+import { capturedLogger } from '@sluice/testkit'
 import { scriptedProvider } from '@sluice/testkit/vitest'
 import { onTestFinished } from 'vitest'
 import { apDesk } from '../src/agent/ap-desk.js'
@@ -31,9 +32,11 @@ export async function openTestDesk(script: Script, options: TestDeskOptions = {}
   const desk = openDesk()
   onTestFinished(() => desk.close())
   const provider = scriptedProvider(script)
+  const logger = capturedLogger()
   const { plugins = ({ files }) => [deskRules({ controlFile: files.controls })], agents = [], ...rest } = options
   const runtime = await createRuntime({
     store: createMemoryStore(),
+    logger,
     providers: [provider],
     agents: [apDesk('scripted/desk'), ...agents],
     plugins: plugins(desk),
@@ -45,6 +48,8 @@ export async function openTestDesk(script: Script, options: TestDeskOptions = {}
   return {
     desk,
     provider,
+    /** What the runtime logged, in place of standard error. */
+    logger,
     runtime,
     resources,
     /** A run of the agent in a transaction of its own. */

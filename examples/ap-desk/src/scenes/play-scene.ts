@@ -1,4 +1,4 @@
-import type { ModelProvider, Run, Runtime } from '@sluice/core'
+import type { Logger, ModelProvider, Run, Runtime } from '@sluice/core'
 import { createRuntime, runInTransaction } from '@sluice/core'
 import { createLowdbStore } from '@sluice/core/store/lowdb'
 import type { FixtureSource } from '@sluice/testkit'
@@ -15,13 +15,22 @@ import type { ProviderChoice } from './provider-choice.js'
 import type { Scene } from './scene.js'
 import { SERVICE_USER } from './service-user.js'
 
+/** Options of {@link playScene}. */
+export interface PlayOptions {
+  /** Asks the real provider. @default false */
+  readonly live?: boolean
+  /** Where the runtime writes its log. @default its own: one line of JSON for each failed run, on standard error */
+  readonly logger?: Logger | undefined
+}
+
 /** Plays one scene and gives the account of it. A run that fails is an ending like any other and is not thrown. */
-export async function playScene(scene: Scene, choice: ProviderChoice, live = false): Promise<Account> {
+export async function playScene(scene: Scene, choice: ProviderChoice, options: PlayOptions = {}): Promise<Account> {
+  const { live = false, logger } = options
   const desk = openDesk()
   const wire = live ? undefined : replay(fixtureOf(scene, choice))
   const model = `${choice.id}/${(live ? process.env[choice.modelVariable] : undefined) || choice.model}`
   const open = () =>
-    openRuntime(desk, model, wire === undefined ? choice.createLive() : choice.createReplayed(wire.apiKey))
+    openRuntime(desk, model, wire === undefined ? choice.createLive() : choice.createReplayed(wire.apiKey), logger)
   let opened = await open()
   try {
     scene.prepare?.(desk)
@@ -80,7 +89,7 @@ function resume(executionId: string, desk: Desk, runtime: Runtime): Promise<Run>
   )
 }
 
-async function openRuntime(desk: Desk, model: string, provider: ModelProvider) {
+async function openRuntime(desk: Desk, model: string, provider: ModelProvider, logger: Logger | undefined) {
   const store = await createLowdbStore({ folder: desk.storeFolder })
   const runtime = await createRuntime({
     store,
@@ -91,6 +100,7 @@ async function openRuntime(desk: Desk, model: string, provider: ModelProvider) {
       fourEyes({ booksFile: desk.files.books, uptoCents: 1_000_000 }),
     ],
     serviceUser: SERVICE_USER,
+    ...(logger === undefined ? {} : { logger }),
     limits: { modelCalls: 8, durationMs: 120_000 },
   })
   return {
