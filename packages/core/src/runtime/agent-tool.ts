@@ -36,6 +36,7 @@ export async function runAgentTool(face: RuntimeFace, run: AgentToolRun): Promis
       hookSet: parent.options.hookSet,
       gatePoints: parent.options.gatePoints,
       signal: undefined,
+      modelsChecked: true,
       pausable: parent.options.pausable,
       steps: inner,
       path: `${path}/run`,

@@ -5,6 +5,7 @@ import { readSettings } from '../generate/settings.js'
 import { renderPrompt, resolvePromptCall } from '../prompts/prepare-prompt.js'
 import type { PromptOverrides } from '../prompts/prepare-prompt.js'
 import type { PlanOptions } from './build-plan.js'
+import { checkModelsBelow } from './check-models.js'
 import { plainCall } from './plain-call.js'
 import type { checkProfileOptions } from './plain-options.js'
 import { firstMessages, profileSettings, profileTools } from './run-profile-agent.js'
@@ -25,6 +26,7 @@ export async function callProfile(
     ...(options.configMode === undefined ? {} : { configMode: options.configMode }),
   }
   const resolved = resolvePromptCall(prompt, overrides)
+  await checkModelsBelow(core, profileTools(core, [], resolved))
   const prepare = async (call: CallScope, base: PlanOptions) => {
     const rendered = await renderPrompt(prompt, options.parameters, call.run.facts.runContext as RunContext)
     const plan: PlanOptions = {

@@ -20,6 +20,7 @@ import { loadHistory } from '../sessions/history.js'
 import type { LoadedHistory } from '../sessions/history.js'
 import type { SessionRecord } from '../store/records.js'
 import { cancelExpired } from './cancel-paused.js'
+import { checkModels } from './check-models.js'
 import { checkInput } from './check-input.js'
 import type { CheckedOptions } from './execute-options.js'
 import { giveBack } from './give-back.js'
@@ -76,6 +77,8 @@ async function executeTop(
     const limits = readLimits(parts.limits, options.limits)
     const agent = await core.agents.resolve(options.agent, options.version)
     checkArguments(face, agent, options)
+    const checked = checkModels(core, agent)
+    if (checked !== undefined) await checked
     const wanted = options.sessionId ?? sessionOf(nest)
     const sessionId = wanted ?? parts.ids.requestId()
     const executionId = parts.ids.id()
@@ -316,6 +319,7 @@ async function executeNested(
       hookSet: held.set,
       gatePoints: scope.gatePoints,
       signal: either(options.signal, sink?.unread),
+      modelsChecked: false,
       pausable: false,
       ...(sink === undefined ? {} : { sink }),
       steps: new PassThroughSteps(path, parts.clock, parts.ids),

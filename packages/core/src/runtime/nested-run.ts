@@ -21,6 +21,7 @@ import type { FilePart } from '../messages/message.js'
 import { checkCallArguments } from '../sessions/session-access.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
+import { checkModels } from './check-models.js'
 import { checkInput } from './check-input.js'
 import { countColumns, startRow } from './execution-row.js'
 import { failureOf } from './failure.js'
@@ -47,6 +48,8 @@ export interface NestedRun {
   readonly hookSet: HookSet
   readonly gatePoints: readonly string[] | undefined
   readonly signal: AbortSignal | undefined
+  /** True where the models below this agent were looked up with those of the run above. */
+  readonly modelsChecked: boolean
   /** False below a user's handler or a gate. */
   readonly pausable: boolean
   /** The stream of this run, where it was started by `stream`. */
@@ -82,6 +85,8 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
     followUp: undefined,
     sessionId: undefined,
   })
+  const unchecked = nested.modelsChecked ? undefined : checkModels(core, agent)
+  if (unchecked !== undefined) await unchecked
   const runContext = bindRunContext(parent.facts.runContext as RunContext, nested.runContext)
   requireRunContext(runContext, agent.definition.requiredContext, agent.code)
   const input = await checkInput(agent, nested.input)

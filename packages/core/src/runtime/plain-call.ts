@@ -19,6 +19,7 @@ import type { Message } from '../messages/message.js'
 import { unionLabels } from '../messages/label.js'
 import { buildPlan } from './build-plan.js'
 import type { PlanOptions } from './build-plan.js'
+import { checkModelsBelow } from './check-models.js'
 import { failureOf } from './failure.js'
 import { logFailure, noteStore } from './finish-run.js'
 import { linkSignal } from './link-signal.js'
@@ -50,6 +51,8 @@ export async function plainCall(
   const held = nest === undefined ? face.slot.acquire() : face.slot.acquireInside(nest.scope.run.options.hookSet)
   try {
     const base = planOptions(face, options, model)
+    const checked = checkModelsBelow(face.core, base.tools)
+    if (checked !== undefined) await checked
     return nest === undefined
       ? await standalone(face, options, base, prepare, held.set)
       : await nest.tree.track(inside(face, options, base, prepare, nest, held.set))

@@ -19,7 +19,7 @@ import { historyWindow } from '../sessions/history-window.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { AgentPrompts } from './agent-prompts.js'
-import { buildPlan, settingsOf, targetOf } from './build-plan.js'
+import { buildPlan, settingsOf } from './build-plan.js'
 import type { PlanOptions } from './build-plan.js'
 import type { RunRecorder } from './recorder.js'
 import type { RuntimeCore } from './runtime-core.js'
@@ -68,20 +68,6 @@ export async function runProfileAgent(
   call.keepIds(call.messages)
   recorder.startAfter(turn.followUp === null ? 0 : prepared.messages.length - 1)
   return generateCall(call, plan, recorder)
-}
-
-/** Looks up what an agent sends its requests to, as its turn will do it. @throws UNKNOWN_PROVIDER, NOT_FOUND */
-export async function checkModels(core: RuntimeCore, { definition }: ResolvedAgent): Promise<void> {
-  if (definition.agentType !== 'profile') return
-  const agent = definition as ProfileAgentDefinition
-  let model = agent.model ?? ''
-  if (agent.profile !== null) {
-    const { code, version } = agent.profile as { code: string; version: number | null }
-    const prompt = resolvePromptCall((await core.prompts.resolve(code, version ?? undefined)).prompt)
-    model = `${prompt.provider}/${prompt.model}`
-  }
-  for (const reference of [model, ...settingsOf(agent, core.parts.settings).fallback])
-    targetOf(core.parts.providers, reference)
 }
 
 async function prepare(
