@@ -1,5 +1,6 @@
 import type { PausedRun, Run, Runtime } from '@sluice/core'
 import { defineTool, Pause } from '@sluice/core'
+import type { ScriptRule } from '@sluice/testkit'
 import { on, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -81,6 +82,88 @@ it('S-20: a run below that was not come to between two pauses keeps what it had 
     outputTokens: 25,
     toolCallsCount: 3,
   })
+})
+
+describe('A-43: the timeout of a run that was paused', () => {
+  const timed = { timeoutSeconds: 10 }
+  /** A run, or one below it, that takes 4 s, waits for a human, takes 4 s more, waits again, and takes `last` ms. */
+  async function takesParts(depth: 'top' | 'below', last: number, after: readonly ScriptRule[]) {
+    const times = [4_000, 4_000, last]
+    const slow = read('slow', {
+      handler: () => new Promise((resolve) => void given.clock.setTimeout(() => resolve('done'), times.shift() ?? 0)),
+    })
+    const { tool } = notes()
+    const given = await rig(
+      [
+        on('Go on.', reply.toolCall('ask')),
+        ...['slow', 'write_note', 'slow', 'write_note', 'slow'].map((code) => on('Work', reply.toolCall(code))),
+        ...after,
+      ],
+      {
+        agents: [
+          desk([read('ask', { agent: 'worker' }) as never], depth === 'top' ? timed : {}),
+          desk([tool, slow as never], { code: 'worker', user: 'Work', ...(depth === 'below' ? timed : {}) }),
+        ],
+        plugins: [human],
+      },
+    )
+    let { run, error } = await given.run()
+    const { executionId } = paused(run)
+    for (let pause = 0; pause < 2; pause++) {
+      await given.clock.tick(3_600_000)
+      await approve(given.runtime, paused(run))
+      ;({ run, error } = await given.end(given.runtime.resume(executionId, ALL)))
+    }
+    const rows = (await given.store.executions.list({ rootExecutionId: executionId, limit: 10 })).items
+    return { run, error, rows }
+  }
+
+  it.each(['top', 'below'] as const)('does not count the pauses (%s)', async (depth) => {
+    const { run } = await takesParts(depth, 1_900, [on('Work', 'Worked.'), on('Go on.', 'Done.')])
+    expect(run?.text).toBe('Done.')
+  })
+
+  it('counts what the run took before them: RUN_TIMEOUT of the top run', async () => {
+    const { error } = await takesParts('top', 2_100, [])
+    expect(error?.code).toBe('RUN_TIMEOUT')
+  })
+
+  it('counts what a run below took before them: it ends by its timeout, and the run above is told', async () => {
+    const { run, rows } = await takesParts('below', 2_100, [on('Go on.', 'Done.')])
+    expect([run?.text, run?.toolCalls.map(({ status }) => status)]).toEqual(['Done.', ['error']])
+    const below = rows.find(({ agentCode }) => agentCode === 'worker')
+    expect(below).toMatchObject({ status: 'timeout', failureKind: 'timeout', error: { code: 'RUN_TIMEOUT' } })
+  })
+})
+
+it('A-43: a run that waits does not take the time of one that works beside it', async () => {
+  const wait = (ms: number) => ({
+    handler: () => new Promise((resolve) => void given.clock.setTimeout(() => resolve('done'), ms)),
+  })
+  const { tool } = notes(wait(3_000))
+  const given = await rig(
+    [
+      on('Go on.', reply.toolCall('waits').toolCall('works')),
+      on('Wait', reply.toolCall('write_note')),
+      on('Work', reply.toolCall('slow')),
+      on('Work', 'Worked.'),
+      on('Wait', 'Waited.'),
+      on('Go on.', 'Done.'),
+    ],
+    {
+      agents: [
+        desk([read('waits', { agent: 'waiter' }) as never, read('works', { agent: 'worker' }) as never]),
+        desk([tool], { code: 'waiter', user: 'Wait', timeoutSeconds: 5 }),
+        desk([read('slow', wait(20_000)) as never], { code: 'worker', user: 'Work' }),
+      ],
+      plugins: [human],
+      settings: { toolConcurrency: 2 },
+    },
+  )
+  const waiting = paused((await given.run()).run)
+  await approve(given.runtime, waiting)
+  const { run } = await given.end(given.runtime.resume(waiting.executionId, ALL))
+  expect([run?.text, run?.toolCalls.map(({ status }) => status)]).toEqual(['Done.', ['ok', 'ok']])
 })
 
 describe('S-4: the tool calls of a resumed run', () => {

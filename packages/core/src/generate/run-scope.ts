@@ -41,6 +41,8 @@ export class RunScope {
   /** Where events of this run go besides the callback: its own stream, and those of the runs above it. */
   readonly sink: EventSink | undefined
   usage: Usage = USAGE_NONE
+  /** Measures the time for a timeout of its own, where it has one. */
+  timer: { readonly elapsedMs: number } | undefined
   /** The execution has landed once; a second `Land` in it is a veto. */
   landed: boolean
   #over = false
@@ -85,7 +87,11 @@ export class RunScope {
   /** What a pause keeps of this run while it is open: what a replay does not come to again. */
   get spent(): SpentRun {
     const { inner } = this.#calls
-    return inner === undefined ? { usage: this.usage } : { usage: this.usage, inner }
+    return {
+      usage: this.usage,
+      ...(this.timer === undefined ? {} : { elapsedMs: this.timer.elapsedMs }),
+      ...(inner === undefined ? {} : { inner }),
+    }
   }
 
   end(): void {

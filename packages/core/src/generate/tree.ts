@@ -80,9 +80,11 @@ export interface TreeSnapshot {
   readonly runs: Readonly<Record<string, SpentRun>>
 }
 
-/** What an open run has used itself, and the tool calls that were made inside its handlers and gates. */
+/** What an open run has spent itself, and the tool calls that were made inside its handlers and gates. */
 export interface SpentRun {
   readonly usage: Usage
+  /** Time that counts for its own timeout, in milliseconds; absent where it has none. */
+  readonly elapsedMs?: number
   readonly inner?: readonly InnerCall[]
 }
 

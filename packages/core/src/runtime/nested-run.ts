@@ -28,6 +28,7 @@ import { failureOf } from './failure.js'
 import { emitEnd, endColumns, endRow, finaliseRun, noteStore } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { RunRecorder } from './recorder.js'
+import { RunTimer } from './run-timer.js'
 import { runAgent } from './run-agent.js'
 import type { AgentRunResult } from './run-agent.js'
 import { withPartial } from './run-result.js'
@@ -102,7 +103,7 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
     createdBy: parent.facts.createdBy,
     runContext,
   })
-  const own = ownStops(nested, agent)
+  const own = ownStops(nested, agent, tree.usedBefore.get(executionId)?.elapsedMs ?? 0)
   const run = new RunScope({
     tree,
     facts,
@@ -115,6 +116,7 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
     ...(nested.sink === undefined ? {} : { sink: nested.sink }),
     resources: nested.resources ?? parent.options.resources,
   })
+  run.timer = own.timer
   const scope: NestScope = { run, path: nested.path, next: 0, gatePoints: nested.gatePoints }
   const caller = tree.options.caller as ResolvedCaller
   const frame: Frame = {
@@ -247,19 +249,30 @@ function checkDepth(parent: RunScope): void {
   throw tree.stop?.error ?? error
 }
 
-/** A nested agent's own timeout, or the signal of its caller, ends that run and is no stop of the tree. */
-function ownStops(nested: NestedRun, agent: ResolvedAgent): { stops: StopSource; release(): void } {
+interface OwnStops {
+  readonly stops: StopSource
+  readonly timer: RunScope['timer']
+  release(): void
+}
+
+/**
+ * A nested agent's own timeout, or the signal of its caller, ends that run and is no stop of the tree. What the run took before
+ * a pause counts, the pause does not.
+ */
+function ownStops(nested: NestedRun, agent: ResolvedAgent, elapsedBefore: number): OwnStops {
   const { parent, signal } = nested
   const seconds = agent.definition.timeoutSeconds
-  if (seconds === null && signal === undefined) return { stops: parent.stops, release: () => undefined }
+  if (seconds === null && signal === undefined)
+    return { stops: parent.stops, timer: undefined, release: () => undefined }
   const stops = new StopSource()
   const follow = (reason: unknown): void => void stops.stop(reason)
   parent.stops.listen(follow)
   const { deadlines, clock } = parent.tree.parts
+  const timer = seconds === null ? undefined : new RunTimer(clock, elapsedBefore)
   const deadline =
     seconds === null
       ? undefined
-      : deadlines.add(seconds * 1000, clock.monotonic(), () => {
+      : deadlines.add(Math.max(1, seconds * 1000 - elapsedBefore), clock.monotonic(), () => {
           stops.stop(
             new SluiceError('RUN_TIMEOUT', `Agent "${agent.code}" took longer than its timeout of ${seconds} s.`, {
               details: { agentCode: agent.code, timeoutSeconds: seconds },
@@ -274,7 +287,9 @@ function ownStops(nested: NestedRun, agent: ResolvedAgent): { stops: StopSource;
   else signal?.addEventListener('abort', onAbort, { once: true })
   return {
     stops,
+    timer,
     release: () => {
+      timer?.stop()
       parent.stops.unlisten(follow)
       if (deadline !== undefined) deadlines.remove(deadline)
       signal?.removeEventListener('abort', onAbort)
