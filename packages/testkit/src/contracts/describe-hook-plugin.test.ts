@@ -231,3 +231,10 @@ describe('findImportWork', () => {
     60_000,
   )
 })
+
+describe('hookPluginRows', () => {
+  it('an option that there is not is refused: its rows would be skipped', () => {
+    const make = () => deskLimit({ modelCalls: 5, toolCalls: 3 })
+    expect(() => hookPluginRows(make, { stoping: {} } as never)).toThrow(/cannot have "stoping"; there are module,/)
+  })
+})

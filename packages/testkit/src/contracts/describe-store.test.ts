@@ -131,6 +131,12 @@ describe('storeRows', () => {
     expect(await firstFailure(openStore)).toBeDefined()
   })
 
+  it('an option that there is not is refused: its rows would be skipped', () => {
+    expect(() => storeRows(() => createMemoryStore(), { reopen: () => undefined } as never)).toThrow(
+      /cannot have "reopen"; there are restart/,
+    )
+  })
+
   it('shows the rows that it cannot check without a restart', () => {
     const skipped = storeRows(() => createMemoryStore()).filter((row) => row.skip === true)
     expect(skipped.map((row) => row.title)).toEqual(skipped.map(() => expect.stringContaining('restart')))

@@ -1,3 +1,4 @@
+import { checkNames } from '../check-names.js'
 import type { ContractRow } from './contract-row.js'
 import { storeDefinitionRows } from './store-definition-rows.js'
 import { storeDocumentRows } from './store-document-rows.js'
@@ -13,6 +14,7 @@ import { storeTransactionRows } from './store-transaction-rows.js'
 
 /** The rules that every store keeps (design 4.7). `describeStore` runs them under vitest. */
 export function storeRows(openStore: OpenStore, options: StoreContractOptions = {}): readonly ContractRow[] {
+  checkNames('The options of describeStore', options, ['restart'])
   const row = storeRowsOf(openStore)
   return [
     ...storeDocumentRows(row),
