@@ -1,7 +1,7 @@
 import type { AfterExecutionContext, OnStopContext, Store } from '@sluice/core'
 import { createMemoryStore, definePlugin, defineTool, getCaller, Pause } from '@sluice/core'
 import { fakeClock, failingStore, latch, providerError, reply, scriptedProvider as makeProvider } from '@sluice/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { desk, failureOf, house, noteTool, PETRA, QUESTION } from '../runs/support/house.js'
 
@@ -452,6 +452,106 @@ describe('a crash', () => {
     expect(watch.told).toHaveLength(2)
     for (const text of watch.told) expect(text).toMatch(/^afterExecution RUN_CRASHED .* petra\.k$/)
   })
+})
+
+describe('a crash while a paused run is cancelled', () => {
+  /** A store whose process dies at the first call of a method: what was asked for then comes back when the test is over. */
+  const dies = (store: Store, on: string, over: Promise<unknown>) => {
+    let calls = 0
+    return around(store, on, (next, ...args) =>
+      ++calls === 1 ? over.then(() => Promise.reject(new Error('died'))) : next(...args),
+    )
+  }
+  /** The store as the next process opens it. */
+  const reopened = async (store: Store) => {
+    const rows = (await store.executions.list({ limit: 10 })).items
+    return { ...store, orphans: async () => rows.filter(({ status }) => status === 'running') } as Store
+  }
+
+  it.each([
+    ['before anything was written', 'receipts.append'],
+    ['before its messages were logged', 'messages.append'],
+    ['before its session was free', 'sessions.update'],
+    ['when all had been told', 'executions.update'],
+  ] as const)(
+    'H-12: %s: the next start ends it as aborted, tells of it with recovered: true, and writes nothing twice',
+    async (_when, on) => {
+      const over = latch()
+      const base = createMemoryStore()
+      const first = watcher()
+      const one = await paused({ store: base, plugins: [first.plugin] })
+      const { executionId } = one.run
+      const dying = await house([], {
+        store: dies(base, on, over.wait()),
+        plugins: [approval(), first.plugin],
+        agents: [desk([one.tool])],
+      })
+      onTestFinished(() => over.open())
+      void dying.runtime.cancel(executionId, { ...ALL, reason: 'not needed' })
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => void setImmediate(resolve))
+      expect(first.ends).toHaveLength(on === 'executions.update' ? 1 : 0)
+      expect((await failureOf(one.runtime.resume(executionId, ALL))).code).toBe('NOT_PAUSED')
+      const watch = watcher()
+      await house([], {
+        store: await reopened(base),
+        plugins: [approval(), watch.plugin],
+        agents: [desk([one.tool])],
+        seed: 3,
+      })
+      expect(watch.told).toEqual([
+        'onStop RUN_ABORTED {"hold":7} petra.k',
+        'afterExecution RUN_ABORTED {"hold":7} petra.k',
+      ])
+      expect(watch.ends).toMatchObject([
+        {
+          executionId,
+          recovered: true,
+          status: 'failed',
+          failure: { kind: 'aborted', error: { message: expect.stringContaining('not needed') } },
+        },
+      ])
+      expect(await base.executions.get(executionId)).toMatchObject({
+        status: 'aborted',
+        failureKind: 'aborted',
+        error: { code: 'RUN_ABORTED', message: expect.stringContaining('not needed') },
+        completedAt: expect.any(Number),
+      })
+      const rows = await base.messages.list('s-1')
+      expect(rows.map(({ role }) => role)).toEqual(['system', 'user', 'tool_call', 'tool_result'])
+      expect(await base.sessions.get('s-1')).toMatchObject({
+        status: 'aborted',
+        pausedExecutionId: null,
+        inputTokens: 10,
+        messageCount: 4,
+      })
+      const closed = (await receiptsOf(base, executionId)).filter((line) => line.startsWith('execution'))
+      expect(closed).toEqual(['execution 1 aborted yes'])
+      expect(await base.journals.get(executionId)).toBeUndefined()
+    },
+  )
+})
+
+it('S-W8: a run below that waited ends with the crashed run above it', async () => {
+  const base = createMemoryStore()
+  const { tool } = noteTool()
+  const ask = (agent: string) =>
+    defineTool({ code: 'ask', description: 'Asks.', effect: 'read', input: z.object({ question: z.string() }), agent })
+  const options = {
+    plugins: [approval()],
+    agents: [desk([ask('below') as never]), desk([tool], { code: 'below' })],
+  }
+  const one = await house([reply.toolCall('ask', QUESTION), reply.toolCall('write_note', {})], {
+    store: base,
+    ...options,
+  })
+  const run = await one.runtime.execute(call)
+  await base.executions.update(run.executionId, { status: 'running' })
+  const row = await base.executions.get(run.executionId)
+  await house([], { store: { ...base, orphans: async () => [row as never] }, ...options, seed: 3 })
+  expect((await rowsOf(base, run.executionId)).map((one) => [one?.agentCode, one?.status, one?.failureKind])).toEqual([
+    ['ap_desk', 'failed', 'crashed'],
+    ['below', 'aborted', 'aborted'],
+  ])
 })
 
 describe('a start', () => {

@@ -1,5 +1,6 @@
 import type { Tree } from '../generate/tree.js'
 import type { Clock } from '../internal/clock.js'
+import type { ExecutionStatus } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import { noteStore } from './finish-run.js'
 
@@ -22,8 +23,17 @@ async function endAll(tree: Tree, ids: Iterable<string>, message: string): Promi
   }
 }
 
+const OPEN: readonly ExecutionStatus[] = ['paused', 'running']
+
+/** Ends the rows of all runs below a run that nobody executes. */
+export async function endNestedRuns(tree: Tree, message: string, which = OPEN): Promise<void> {
+  const { store, clock } = tree.parts
+  const page = await store.executions.list({ rootExecutionId: tree.rootExecutionId, level: 'nested', limit: 1000 })
+  for (const { id, status } of page.items) if (which.includes(status)) await endNestedRow(store, clock, id, message)
+}
+
 /** Ends the row of a nested run with the one above it; one that has ended stays as it is. */
-export async function endNestedRow(store: Store, clock: Clock, id: string, message: string): Promise<void> {
+async function endNestedRow(store: Store, clock: Clock, id: string, message: string): Promise<void> {
   const at = clock.now()
   await store.executions.transition(id, (current) =>
     current.status === 'paused' || current.status === 'running'

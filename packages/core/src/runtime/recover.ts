@@ -9,6 +9,8 @@ import { closeTurn } from '../sessions/session-header.js'
 import type { Receipt } from '../hooks/receipt.js'
 import type { ExecutionRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
+import { endCancelledBefore, wasBeingCancelled } from './end-cancelled.js'
+import { endNestedRuns } from './end-nested-runs.js'
 import { endColumns, tellAfterExecution } from './finish-run.js'
 import type { PausedState } from './pause-run.js'
 import { callerOf, closingFrame, scopeOf } from './record-scope.js'
@@ -16,7 +18,7 @@ import type { RuntimeFace } from './runtime-core.js'
 
 /**
  * Finds the runs that a dead process left behind, marks them `failed` with kind `crashed`, and sends each top-level one its
- * `afterExecution` with `recovered: true`. What goes wrong with one is logged and does not keep the runtime from starting.
+ * `afterExecution` with `recovered: true`; a paused one that was being cancelled is cancelled. What goes wrong with one is logged and does not keep the runtime from starting.
  */
 export async function recoverCrashed(face: RuntimeFace): Promise<number> {
   const { parts } = face.core
@@ -36,6 +38,7 @@ async function markCrashed(face: RuntimeFace, record: ExecutionRecord): Promise<
   const { store } = parts
   const held = face.slot.acquire()
   try {
+    if (wasBeingCancelled(record)) return await endCancelledBefore(parts, held.set, record)
     const stored = (await store.journals.get(record.id)) as unknown as PausedState | undefined
     const caller = callerOf(record, stored?.caller)
     const tree = new Tree(parts, {
@@ -94,6 +97,8 @@ async function endCrashed(tree: Tree, record: ExecutionRecord, caller: ResolvedC
             at: clock.now(),
           }),
     )
+    // those below that were waiting when it was resumed, and that it had not come to again
+    await endNestedRuns(tree, 'The process that owned the run above it is gone.', ['paused'])
     await store.journals.delete(record.id)
   }
   const columns = endColumns(run, ended, clock.now())
