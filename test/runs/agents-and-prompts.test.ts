@@ -234,6 +234,30 @@ describe('prompts of a run', () => {
     )
     expect((await runtime.execute({ agent: 'pinned', input: QUESTION })).output).toEqual({ one: true })
   })
+
+  it('G-54, P-22: a named credential is told where a profile is stored, in a call that names one, and by explain', async () => {
+    const { runtime, logger } = await house([repeat(reply('x'))], {
+      prompts: [profile({ model_config: { g_apex_web_credential: 'TENANT_A' } })],
+      agents: [desk([], { model: undefined, system: undefined, user: undefined, profile: 'desk_prompt' })],
+    })
+    const told = (text: string) =>
+      logger
+        .matching(text)
+        .flatMap(({ fields }) => fields.warnings as readonly string[])
+        .map((line) => line.split(' ')[0])
+    expect(told('prompt profile: something has no effect')).toEqual(['g_apex_web_credential'])
+    const call = { profile: 'desk_prompt', parameters: QUESTION, runContext: { clerk: 'petra.k' } }
+    await runtime.executeProfile(call)
+    expect(told('configuration of a call')).toEqual([])
+    await runtime.executeProfile({
+      ...call,
+      config: { scripted: { g_apex_web_credential: 'B' }, g_apex_web_credential: null },
+    })
+    expect(told('configuration of a call')).toEqual(['scripted.g_apex_web_credential'])
+    expect((await runtime.explain('ap_desk')).warnings).toEqual([
+      expect.stringContaining('prompt profile "desk_prompt": g_apex_web_credential has no effect'),
+    ])
+  })
 })
 
 describe('versions and status of agents', () => {

@@ -77,6 +77,19 @@ describe('create', () => {
     const strict = createPromptRegistry({ ...parts(), strict: true })
     await expect(strict.create(odd as never)).rejects.toThrow('strict: colour')
   })
+
+  it('P-22, G-54: a named credential is a warning when it is stored, also from code, and INVALID_CONFIG in strict mode', async () => {
+    const named = { ...base, model_config: { g_apex_web_credential: 'LLM_KEY' } }
+    const told = expect.stringMatching(/^g_apex_web_credential has no effect/)
+    expect((await registry.create(named)).warnings).toEqual([told])
+    await registry.sync({ ...named, code: 'from_code' })
+    expect(warnings).toEqual([
+      { profile: 'ap_desk', warnings: [told] },
+      { profile: 'from_code', warnings: [told] },
+    ])
+    const strict = createPromptRegistry({ ...parts(), strict: true })
+    await expect(strict.create({ ...named, code: 'other' })).rejects.toMatchObject({ code: 'INVALID_CONFIG' })
+  })
 })
 
 describe('update', () => {

@@ -134,12 +134,13 @@ class Registry implements PromptRegistry {
   }
 
   async sync(definition: PromptProfileDefinition, options: ChangedBy = {}): Promise<PromptProfileRecord> {
-    const { profile } = await this.#parse(definition)
+    const { profile, warnings } = await this.#parse(definition)
     const versions = await this.#prompts.versions(profile.code)
     const active = versions.filter((record) => record.status === 'active' && record.origin === 'code')
     const same = active.at(-1)
     if (same !== undefined && same.digest === contentOf(profile).digest) return asProfile(same)
     const record = await this.#insertNext(profile, 'active', 'code', undefined, options.by)
+    if (warnings.length > 0) this.#warn(record.code, warnings)
     for (const old of active) await this.#prompts.replace({ ...old, status: 'archived', ...this.#touched(options.by) })
     return asProfile(record)
   }

@@ -38,7 +38,7 @@ describe('applyModelConfig', () => {
         maxToolCalls: 0,
         reasoning: { level: 'high' },
       },
-      warnings: [],
+      warnings: [expect.stringMatching(/^g_apex_web_credential has no effect/)],
     })
     expect(applyModelConfig({ g_tool_tags: 'ap' }, 'openai').settings.toolTags).toEqual(['ap'])
   })
@@ -57,7 +57,7 @@ describe('applyModelConfig', () => {
         maxOutputTokens: 4096,
         reasoning: { level: 'low', budgetTokens: 2048 },
       },
-      warnings: [],
+      warnings: [expect.stringMatching(/^anthropic.g_apex_web_credential has no effect/)],
     })
     expect(applyModelConfig(config, 'oci').settings.providerSettings).toEqual({
       g_compartment_id: 'ocid1',
@@ -69,6 +69,18 @@ describe('applyModelConfig', () => {
   it('G-54: the generic credential comes before that of the section', () => {
     const config = { g_apex_web_credential: 'GENERIC', google: { g_apex_web_credential: 'OWN' } }
     expect(applyModelConfig(config, 'google').settings.credential).toBe('GENERIC')
+  })
+
+  it('G-54, P-22: a named credential is never dropped in silence: both places are reported, with the way that there is', () => {
+    const config = { g_apex_web_credential: 'GENERIC', google: { g_apex_web_credential: 'OWN' } }
+    const { warnings } = applyModelConfig(config, 'google')
+    expect(warnings.map((warning) => warning.split(' ')[0])).toEqual([
+      'g_apex_web_credential',
+      'google.g_apex_web_credential',
+    ])
+    for (const warning of warnings) expect(warning).toContain('createRuntime({ providers })')
+    // that of another provider is not meant
+    expect(applyModelConfig({ google: { g_apex_web_credential: 'OWN' } }, 'openai').warnings).toEqual([])
   })
 
   it('G-49: what was set for the provider wins over the generic level; nothing set means low', () => {
@@ -117,11 +129,15 @@ describe('applyModelConfig', () => {
     ])
   })
 
-  it('the section of a provider that is not ours is handed on as it is', () => {
+  it('P-22: the section of a provider that is not ours is read as it is, and what no request carries is reported', () => {
     const config = { acme: { region: 'eu', fast: true, nested: {} } }
     expect(applyModelConfig(config, 'acme')).toMatchObject({
       settings: { providerSettings: { region: 'eu', fast: true } },
-      warnings: ['acme.nested is not known and has no effect'],
+      warnings: [
+        'acme.nested is not known and has no effect',
+        'acme.region has no effect here',
+        'acme.fast has no effect here',
+      ],
     })
     expect(applyModelConfig(config, 'openai').warnings).toEqual(['acme is not known and has no effect'])
   })

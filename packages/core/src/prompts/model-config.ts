@@ -9,7 +9,10 @@ import { fitsKind, ROOT_KEYS, SECTION_KEYS, sectionOf } from './model-config-key
 /** What a model configuration says about one call, over the defaults (P-19). `null`: it says nothing. */
 export interface ModelConfigSettings {
   readonly baseUrl: string | null
-  /** A named credential: the one at the root, else the one of the provider's section (G-54). */
+  /**
+   * A named credential: the one at the root, else the one of the provider's section. Nothing here keeps credentials by name
+   * (G-54), so that it has no effect, which is reported.
+   */
   readonly credential: string | null
   /** Offer tools of the registry (G-5). */
   readonly enableTools: boolean
@@ -21,7 +24,7 @@ export interface ModelConfigSettings {
   readonly reasoning: ReasoningSettings | null
   /** Answer schema of a configuration override (P-23). */
   readonly responseSchema: JsonObject | null
-  /** Keys of the provider's section that have no neutral form, in their own spelling. */
+  /** Keys of the provider's section that have no neutral form, in their own spelling: reported, since no request carries them. */
   readonly providerSettings: Readonly<Record<string, string | number | boolean>>
 }
 
@@ -32,8 +35,9 @@ export interface AppliedModelConfig {
 }
 
 const LEVELS: readonly unknown[] = ['low', 'medium', 'high']
+const CREDENTIAL_KEY = 'g_apex_web_credential'
 const NEUTRAL: readonly string[] = [
-  ...['g_apex_web_credential', 'g_max_tokens', 'g_reasoning_budget_tokens', 'g_reasoning_budget'],
+  ...[CREDENTIAL_KEY, 'g_max_tokens', 'g_reasoning_budget_tokens', 'g_reasoning_budget'],
 ]
 
 /**
@@ -57,6 +61,8 @@ export function readModelConfig(config: JsonObject, providerId: string, faults: 
   const section = readSection(config, providerId, warnings)
   const maxToolCalls = wholeNumber(root.g_max_tool_calls, 'g_max_tool_calls', 0, faults)
   const maxOutputTokens = wholeNumber(section.g_max_tokens, `${providerId}.g_max_tokens`, 1, faults)
+  const providerSettings = restOf(section)
+  warnings.push(...withoutEffect(root, section, providerSettings, providerId))
   const settings: ModelConfigSettings = {
     baseUrl: text(root.g_base_url),
     credential: text(root.g_apex_web_credential) ?? text(section.g_apex_web_credential),
@@ -66,7 +72,7 @@ export function readModelConfig(config: JsonObject, providerId: string, faults: 
     maxOutputTokens,
     reasoning: readReasoning(root, section, providerId, warnings),
     responseSchema: (root.response_schema as JsonObject | undefined) ?? null,
-    providerSettings: Object.freeze(restOf(section)),
+    providerSettings: Object.freeze(providerSettings),
   }
   return Object.freeze({ settings: Object.freeze(settings), warnings: Object.freeze(warnings) })
 }
@@ -192,6 +198,22 @@ function restOf(section: Values): Record<string, string | number | boolean> {
     ([key, value]) => !NEUTRAL.includes(key) && !(key === 'g_reasoning_effort' && LEVELS.includes(value)),
   )
   return Object.fromEntries(rest) as Record<string, string | number | boolean>
+}
+
+/** Keys that are known and that nothing here acts on. That a credential is one of them has to be told above all. */
+function withoutEffect(root: Values, section: Values, rest: object, providerId: string): string[] {
+  const provider = escapeControl(providerId, 60)
+  const credentials = [
+    ...(text(root[CREDENTIAL_KEY]) === null ? [] : [CREDENTIAL_KEY]),
+    ...(text(section[CREDENTIAL_KEY]) === null ? [] : [`${provider}.${CREDENTIAL_KEY}`]),
+  ]
+  return [
+    ...credentials.map(
+      (place) =>
+        `${place} has no effect: credentials are not kept by name, and the key of the adapter is used. Give an adapter with the key that is meant to createRuntime({ providers }), under an id of its own`,
+    ),
+    ...Object.keys(rest).map((key) => `${provider}.${escapeControl(key, 60)} has no effect here`),
+  ]
 }
 
 /**

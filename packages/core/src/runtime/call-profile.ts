@@ -26,6 +26,10 @@ export async function callProfile(
     ...(options.configMode === undefined ? {} : { configMode: options.configMode }),
   }
   const resolved = resolvePromptCall(prompt, overrides)
+  if (options.config !== undefined && resolved.warnings.length > 0) {
+    const fields = { profile: options.profile, warnings: resolved.warnings }
+    core.parts.logger.warn(fields, 'configuration of a call: something has no effect or may be a mistake')
+  }
   await checkModelsBelow(core, profileTools(core, [], resolved))
   const prepare = async (call: CallScope, base: PlanOptions) => {
     const rendered = await renderPrompt(prompt, options.parameters, call.run.facts.runContext as RunContext)

@@ -1,11 +1,14 @@
+import { isProfileAgent } from '../agents/agent-definition.js'
 import type { ProfileAgentDefinition } from '../agents/agent-definition.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { LoopSettings } from '../generate/settings.js'
 import type { Limits } from '../generate/settings.js'
 import type { HookPoint } from '../hooks/hook-points.js'
 import { HOOK_POINTS } from '../hooks/hook-points.js'
+import { describeError } from '../hooks/observe.js'
 import type { CompiledTap, HookSet } from '../hooks/hook-set.js'
 import type { Receipt } from '../hooks/receipt.js'
+import { resolvePromptCall } from '../prompts/prepare-prompt.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import { settingsOf } from './build-plan.js'
 import { originOf } from './execution-row.js'
@@ -131,16 +134,28 @@ class Reach {
       for (const key of tool.requiresContext) this.requiredContext.add(key)
       if (tool.agent !== null) await this.#behind(tool.agent, [...through, agent.code])
     }
-    if (agent.definition.agentType === 'profile') this.#hosted(agent.definition as ProfileAgentDefinition, through)
+    if (isProfileAgent(agent.definition)) {
+      this.#hosted(agent.definition, through)
+      if (agent.definition.profile !== null) await this.#profile(agent.definition.profile)
+    }
+  }
+
+  /** What in the configuration of a prompt profile has no effect: a named credential above all. */
+  async #profile({ code, version }: { readonly code: string; readonly version: number | null }): Promise<void> {
+    try {
+      const { prompt } = await this.#face.core.prompts.resolve(code, version ?? undefined)
+      for (const warning of resolvePromptCall(prompt).warnings)
+        this.warnings.push(`prompt profile "${code}": ${warning}`)
+    } catch (error) {
+      this.warnings.push(`prompt profile "${code}" cannot be used: ${describeError(error)}`)
+    }
   }
 
   async #behind(code: string, through: readonly string[]): Promise<void> {
     try {
       await this.add(await this.#face.core.agents.resolve(code), through)
     } catch (error) {
-      this.warnings.push(
-        `agent "${code}" behind a tool cannot run: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      this.warnings.push(`agent "${code}" behind a tool cannot run: ${describeError(error)}`)
     }
   }
 
