@@ -43,7 +43,7 @@ export function storeRowsOf(openStore: OpenStore): MakeStoreRow {
 }
 
 /** Checks that `work` is refused with this code. Returns the error. */
-export async function refused(code: ErrorCode, work: () => unknown): Promise<SluiceError> {
+export async function refused(code: ErrorCode, work: () => unknown, subject = 'it'): Promise<SluiceError> {
   try {
     await work()
   } catch (error) {
@@ -51,7 +51,7 @@ export async function refused(code: ErrorCode, work: () => unknown): Promise<Slu
     assert.equal(error.code, code, error.message)
     return error
   }
-  return assert.fail(`it was not refused with ${code}`)
+  return assert.fail(`${subject} was not refused with ${code}`)
 }
 
 /** Checks that `work` rejects with this very value. */

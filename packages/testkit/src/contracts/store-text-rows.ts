@@ -18,6 +18,16 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** Unpaired surrogates: no database takes them, so every store refuses them (CASE-20). */
 const UNPAIRED: readonly string[] = ['\ud800', 'a\udc00b', '\udc00\ud800', 'end \ud83d']
 
+/** Columns of a run that hold a number or nothing. */
+const NUMBERS: readonly string[] = ['turnIndex', 'inputTokens', 'outputTokens', 'completedAt']
+
+/** Values with an unpaired surrogate that a column of this kind could be given; none where it holds a number. */
+function damaged(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return [['\ud800']]
+  if (typeof value === 'object' && value !== null) return [{ deep: ['\ud800'] }, { '\ud800': 1 }]
+  return value === null || typeof value === 'string' ? ['\ud800', { deep: '\ud800' }] : []
+}
+
 /** Ids that every store takes and keeps apart, none of which may become a path (CASE-21). */
 const IDS: readonly string[] = [
   '.',
@@ -113,6 +123,26 @@ export function storeTextRows(row: MakeStoreRow): readonly ContractRow[] {
         assert.deepEqual((await store.documents('a').list([])).items, [])
       },
     ),
+
+    row('CASE-20: no column of a run or of the message log takes an unpaired surrogate', async (store) => {
+      const run = executionRow('run-1')
+      for (const column of Object.keys(run).filter((name) => name !== 'id' && !NUMBERS.includes(name))) {
+        for (const value of damaged(run[column as keyof typeof run])) {
+          await refused('STORE_VALUE_INVALID', () => store.executions.insert({ ...run, [column]: value }), column)
+        }
+      }
+      const message = messageRow('s', 'text')
+      for (const column of Object.keys(message).filter((name) => name !== 'sessionId')) {
+        for (const value of damaged(message[column as keyof typeof message])) {
+          await refused(
+            'STORE_VALUE_INVALID',
+            () => store.messages.append('s', [{ ...message, [column]: value }]),
+            column,
+          )
+        }
+      }
+      assert.equal(await store.messages.count('s'), 0)
+    }),
 
     row('CASE-21: every id is found under exactly its own name', async (store) => {
       await Promise.all(IDS.map((id) => writeUnder(store, id)))

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../errors/sluice-error.js'
 import type { MessageRecord, NewMessageRecord } from '../records.js'
-import { checkStrings } from './well-formed.js'
+import { checkMessageRow } from './check-rows.js'
 
 /** The rows with the numbers behind `count` (S-37). @throws STORE_KEY_INVALID for a row of another session; STORE_VALUE_INVALID */
 export function numberRows(sessionId: string, rows: readonly NewMessageRecord[], count: number): MessageRecord[] {
@@ -10,7 +10,7 @@ export function numberRows(sessionId: string, rows: readonly NewMessageRecord[],
         hint: 'Append the rows of one session at a time.',
       })
     }
-    checkStrings(row, 'A row of the message log')
+    checkMessageRow(row)
     return numbered(row, count + index + 1)
   })
 }

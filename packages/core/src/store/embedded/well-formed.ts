@@ -34,7 +34,7 @@ function unpaired(row: object, what: string): SluiceError {
   })
 }
 
-function allWellFormed(value: unknown, sound?: SoundItems): boolean {
+export function allWellFormed(value: unknown, sound?: SoundItems): boolean {
   if (typeof value === 'string') return isWellFormed(value)
   if (typeof value !== 'object' || value === null) return true
   return Array.isArray(value) ? listWellFormed(value, sound) : objectWellFormed(value as Record<string, unknown>, sound)

@@ -1,7 +1,7 @@
 import { checkId } from '../embedded/check-key.js'
 import { checkExecutionChange, duplicateExecution, noExecution } from '../embedded/execution-rules.js'
 import { refusePromise } from '../embedded/refuse-promise.js'
-import { checkStrings } from '../embedded/well-formed.js'
+import { checkExecution } from '../embedded/check-rows.js'
 import type { ExecutionRecord } from '../records.js'
 import type { ExecutionRepository } from '../store.js'
 import type { FolderGround } from './folder-ground.js'
@@ -12,7 +12,7 @@ export function createFolderExecutions(ground: FolderGround): ExecutionRepositor
     async insert(record) {
       ground.check()
       const id = checkId(record.id, 'The id of an execution')
-      checkStrings(record, 'The execution')
+      checkExecution(record)
       await ground.write((batch) => {
         if (batch.layer.executions.has(id) || ground.state.executions.get(id) !== undefined)
           throw duplicateExecution(id)

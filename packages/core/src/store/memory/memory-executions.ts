@@ -2,7 +2,7 @@ import type { ExecutionIndex } from '../embedded/execution-index.js'
 import { checkExecutionChange, duplicateExecution, noExecution } from '../embedded/execution-rules.js'
 import { checkId } from '../embedded/check-key.js'
 import { refusePromise } from '../embedded/refuse-promise.js'
-import { checkStrings } from '../embedded/well-formed.js'
+import { checkExecution } from '../embedded/check-rows.js'
 import type { ExecutionRecord } from '../records.js'
 import type { ExecutionRepository } from '../store.js'
 
@@ -19,7 +19,7 @@ export function createMemoryExecutions(rows: ExecutionIndex<ExecutionRecord>, ch
     async insert(record) {
       check()
       checkId(record.id, 'The id of an execution')
-      checkStrings(record, 'The execution')
+      checkExecution(record)
       if (rows.get(record.id) !== undefined) throw duplicateExecution(record.id)
       rows.set(record)
     },
