@@ -94,7 +94,7 @@ async function ask(runtime: Runtime, question: string, bank: Bank) {
     resources: { bank },
   })
   for await (const event of stream) {
-    if (event.type === EventType.assistantTextDelta) process.stdout.write(String(event.data.text))
+    if (event.type === EventType.assistantTextDelta) process.stdout.write(event.data.text)
   }
   return stream.run
 }

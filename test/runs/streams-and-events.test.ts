@@ -1,4 +1,4 @@
-import type { RunEvent, RunStream } from '@sluice/core'
+import type { JsonObject, RunEvent, RunStream } from '@sluice/core'
 import {
   currentRequestId,
   definePlugin,
@@ -22,9 +22,11 @@ async function collect(stream: RunStream<unknown>): Promise<RunEvent[]> {
   for await (const event of stream) events.push(event)
   return events
 }
+/** The data of an event of any type. */
+const dataOf = (event: RunEvent | undefined) => event?.data as JsonObject | undefined
 const types = (events: readonly RunEvent[]) => events.map((event) => event.type)
 const deltas = (events: readonly RunEvent[], type: string) =>
-  events.filter((event) => event.type === type).map((event) => event.data.text ?? event.data.argsDelta)
+  events.filter((event) => event.type === type).map((event) => dataOf(event)?.text ?? dataOf(event)?.argsDelta)
 
 const phrase = (how: 'refuse' | 'veto') =>
   definePlugin({
@@ -38,6 +40,22 @@ const phrase = (how: 'refuse' | 'veto') =>
       })
     },
   })()
+
+describe('types of events', () => {
+  it('comparing the type of an event tells what its data holds', () => {
+    const told = (event: RunEvent): string => {
+      if (event.type === 'assistant_text_delta') return event.data.text
+      if (event.type === EventType.toolResult) return `${event.data.toolName}: ${event.data.status}`
+      if (event.type === 'run_ended') return event.data.error?.message ?? event.data.status
+      // @ts-expect-error a tool call has no text
+      if (event.type === 'tool_call') return event.data.text
+      return ''
+    }
+    const common = { requestId: null, sessionId: null, executionId: null, agentCode: null, depth: 0, seq: 1, at: 0 }
+    const delta: RunEvent = { ...common, type: 'assistant_text_delta', data: { text: 'Hi', checked: false } }
+    expect(told(delta)).toBe('Hi')
+  })
+})
 
 describe('events of a call', () => {
   // cites: E-8, E-9, E-10, E-11, E-12, E-13, E-14, E-16, E-17, E-W4, E-W5, T-31, T-32
@@ -60,7 +78,7 @@ describe('events of a call', () => {
     expect(
       events.map((event) => [
         event.type,
-        event.data.text ?? event.data.result ?? event.data.args ?? event.data.finalMessage,
+        dataOf(event)?.text ?? dataOf(event)?.result ?? dataOf(event)?.args ?? dataOf(event)?.finalMessage,
       ]),
     ).toEqual([
       ['assistant_reasoning', 'Hm.'],
@@ -135,7 +153,7 @@ describe('events of a call', () => {
     await runtime.execute(ASK)
     await runtime.execute(ASK)
     expect([new Set(seen).size, currentRequestId()]).toEqual([1, null])
-    expect(events.map((event) => [event.type, event.data.text ?? null])).toEqual([
+    expect(events.map((event) => [event.type, dataOf(event)?.text ?? null])).toEqual([
       ['tool_call', null],
       ['assistant_text', 'nested'],
       ['response_complete', null],
@@ -182,7 +200,7 @@ describe('events of a call', () => {
     })
     runtime.events.set((event) => void events.push(event))
     await runtime.execute(ASK)
-    expect(events.map((event) => [event.type, event.data.finishReason ?? null])).toEqual([
+    expect(events.map((event) => [event.type, dataOf(event)?.finishReason ?? null])).toEqual([
       ['response_complete', 'max_tool_calls_exceeded'],
     ])
   })
@@ -350,7 +368,7 @@ describe('a stream', () => {
       'It is due today, all of it.',
       '{"text":"a"}',
     ])
-    expect(events.filter((event) => event.type.endsWith('_delta')).every((event) => event.data.checked === false)).toBe(
+    expect(events.filter((event) => event.type.endsWith('_delta')).every((event) => dataOf(event)?.checked === false)).toBe(
       true,
     )
     expect(events.at(-1)).toMatchObject({
@@ -518,7 +536,7 @@ describe('a stream', () => {
     await clock.tick()
     controller.abort()
     const events = await clock.settle(collect(stream))
-    expect([types(events).at(-1), events.at(-1)?.data.status]).toEqual(['run_ended', 'aborted'])
+    expect([types(events).at(-1), dataOf(events.at(-1))?.status]).toEqual(['run_ended', 'aborted'])
     expect((await failureOf(stream.run)).code).toBe('RUN_ABORTED')
   })
 

@@ -48,7 +48,7 @@ export type {
 export { splitModelReference } from './providers/model-provider.js'
 export type { Engine, Recorded, Steps, StoredEntry, StoredJournal } from './engine/engine.js'
 export { inlineEngine } from './engine/inline/inline-engine.js'
-export type { EventTypeName, RunEvent } from './events/run-event.js'
+export type { EventData, EventOf, EventTypeName, RunEvent } from './events/run-event.js'
 export { EventType } from './events/run-event.js'
 export type { Audience, Caller } from './context/caller.js'
 export type { OfferedRunContext, RunContext, RunContextValue } from './context/run-context.js'

@@ -1,4 +1,4 @@
-import type { EventTypeName } from '../events/run-event.js'
+import type { EventTypeName, RunEvent } from '../events/run-event.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import type { JsonObject } from '../internal/json.js'
 import type { RunScope } from './run-scope.js'
@@ -20,6 +20,6 @@ export function emitRun(run: RunScope, type: EventTypeName, data: JsonObject): v
       seq: top ? ++tree.seq : tree.seq + 1,
       at: tree.parts.clock.now(),
       data: deepFreeze(data),
-    }),
+    }) as unknown as RunEvent,
   )
 }

@@ -33,7 +33,8 @@ export function listening(call: CallScope, type: EventTypeName): boolean {
  */
 export function emit(call: CallScope, type: EventTypeName, data: JsonObject): Promise<void> | undefined {
   if (!listening(call, type)) return undefined
-  const event: RunEvent = Object.freeze({
+  // what stands under a type is held by the callers
+  const event = Object.freeze({
     type,
     requestId: call.requestId,
     sessionId: call.run.facts.sessionId,
@@ -43,7 +44,7 @@ export function emit(call: CallScope, type: EventTypeName, data: JsonObject): Pr
     seq: ++call.tree.seq,
     at: call.clock.now(),
     data: Object.isFrozen(data) ? data : deepFreeze(data),
-  })
+  }) as unknown as RunEvent
   call.run.sink?.emit(event)
   if (STREAM_ONLY.has(type)) return undefined
   // observers first: a fatal callback must not hide the event from them
