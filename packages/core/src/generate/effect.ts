@@ -75,7 +75,7 @@ async function waitAndAsk(call: CallScope, effect: Effect, ask: Ask, first: Gate
   let stop: GateStop | undefined = first
   while (stop?.answer === 'waited') {
     // too long for this run: then it is a veto (the loop turns a `waited` that comes back into one)
-    if (!call.tree.spendWait(stop.error.ms)) return stop
+    if (!call.tree.bounds.spendWait(stop.error.ms)) return stop
     await waitOrStop(call, stop.error.ms)
     if (call.run.stops.stopped) return { answer: 'aborted', error: undefined, by: stop.by }
     stop = await askOnce(call, effect, ask)

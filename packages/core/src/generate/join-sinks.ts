@@ -1,4 +1,4 @@
-import type { EventSink } from './tree.js'
+import type { EventSink } from './event-sink.js'
 
 /** One sink for two: deltas go only to those that show them. */
 export function joinSinks(own: EventSink | undefined, outer: EventSink | undefined): EventSink | undefined {

@@ -117,7 +117,7 @@ async function attemptModel(
   const before = steps.attemptsBefore(name)
   if (recorded !== 'nothing') await steps.begin(name, null as JsonValue)
   if (recorded === 'done') return replayed(call, target, facts, name)
-  tree.countModelCall()
+  tree.bounds.countModelCall()
   const effectId = call.effectId(name)
   const attempt = tree.attemptOf(effectId, before)
   const effect = new Effect(

@@ -8,7 +8,9 @@ import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import { CallList } from './call-list.js'
 import { joinSinks } from './join-sinks.js'
-import type { EventSink, SpentRun, Tree } from './tree.js'
+import type { EventSink } from './event-sink.js'
+import type { SpentRun } from './tree-snapshot.js'
+import type { Tree } from './tree.js'
 
 /** The settings that an execution was resolved to; `RunContext` of its caller. */
 export interface RunScopeOptions {

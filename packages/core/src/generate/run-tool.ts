@@ -32,7 +32,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
   const { tree } = call
   const resumed = entry.state === 'begun'
   // the bound of the tree is met before anything begins: then the call is closed as not run
-  if (!resumed) tree.countToolCall()
+  if (!resumed) tree.bounds.countToolCall()
   await call.steps.branch(entry.name, async (steps) => {
     const effect = entry.effect as Effect
     entry.state = 'begun'

@@ -5,7 +5,6 @@ import { HookFailedError, Veto } from '../errors/answers.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ReceiptCounts } from '../errors/sluice-error.js'
 import type { FatalCallback } from '../events/event-hub.js'
-import type { RunEvent } from '../events/run-event.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import type { Decision } from '../hooks/hook-contexts.js'
 import type { HookSet } from '../hooks/hook-set.js'
@@ -13,37 +12,26 @@ import { mergeSets } from '../hooks/merge-sets.js'
 import type { ObserveControl } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
-import type { Deadline } from '../internal/deadlines.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import { StopSource } from '../internal/stop-source.js'
 import { addUsage, USAGE_NONE } from '../messages/usage.js'
 import type { Usage } from '../messages/usage.js'
 import type { EnvironmentFields, FailureKind, PendingRecord } from '../store/records.js'
-import type { InnerCall } from './call-list.js'
+import type { EventSink } from './event-sink.js'
 import type { Limits } from './settings.js'
 import { runOver } from './run-over.js'
 import { fieldsOfStop, tellStop } from './tell-stop.js'
 import type { StoppedIds } from './tell-stop.js'
 import { ReceiptTally } from './receipt-tally.js'
-import type { TallySnapshot } from './receipt-tally.js'
 import type { RuntimeParts } from './runtime-parts.js'
+import { TreeBounds } from './tree-bounds.js'
+import type { SpentRun, TreeSnapshot } from './tree-snapshot.js'
 
 /** Why a tree was stopped: what its caller gets, and how the record calls it. */
 export interface TreeStop {
   readonly error: SluiceError
   readonly kind: FailureKind
   readonly status: 'failed' | 'timeout' | 'aborted'
-}
-
-/** What receives the events of a tree besides the callback: a stream. */
-export interface EventSink {
-  /** Deltas go out as they arrive, before the reply is checked. */
-  readonly live: boolean
-  emit(event: RunEvent): void
-  /** Fires when nobody reads any more: a nested run ends with it. */
-  readonly unread?: AbortSignal
-  /** Called with the tree that it listens to. */
-  attach?(tree: Tree): void
 }
 
 export interface TreeOptions {
@@ -63,31 +51,6 @@ export interface TreeOptions {
   readonly around?: Tree
 }
 
-/** Figures of a tree that a pause stores beside the journal. */
-export interface TreeSnapshot {
-  readonly seq: number
-  readonly counts: TallySnapshot
-  readonly state: JsonObject
-  readonly waitedMs: number
-  readonly elapsedMs: number
-  readonly modelCalls: number
-  readonly toolCalls: number
-  readonly usage: Usage
-  /** Answers that were given before this pause and whose effects have not run yet, and when earlier pauses expire; by effect. */
-  readonly decisions: Readonly<Record<string, Decision>>
-  readonly expired: Readonly<Record<string, number>>
-  /** What the runs that were open at the pause had spent, by execution id. */
-  readonly runs: Readonly<Record<string, SpentRun>>
-}
-
-/** What an open run has spent itself, and the tool calls that were made inside its handlers and gates. */
-export interface SpentRun {
-  readonly usage: Usage
-  /** Time that counts for its own timeout, in milliseconds; absent where it has none. */
-  readonly elapsedMs?: number
-  readonly inner?: readonly InnerCall[]
-}
-
 /**
  * A top-level run and everything nested below it, or a plain call outside any run: its gates, its limits, its sticky stop,
  * the state of its plugins and the counts of its receipts.
@@ -96,6 +59,7 @@ export class Tree implements TreeState {
   readonly parts: RuntimeParts
   readonly options: TreeOptions
   readonly limits: Limits
+  readonly bounds: TreeBounds
   readonly stops = new StopSource()
   /** Whose observers hear of stops: the set of the tree, and what forks added. */
   heard: HookSet
@@ -127,13 +91,7 @@ export class Tree implements TreeState {
   readonly #attempts = new Map<string, number>()
   /** Calls made inside the tree, by handlers and gates, that have not ended. */
   readonly #calls = new Set<Promise<unknown>>()
-  readonly #startedAt: number
   #sealed = false
-  #elapsedBefore = 0
-  #modelCalls = 0
-  #toolCalls = 0
-  #waitedMs = 0
-  #deadline: Deadline | undefined
   /** The place that started the tree: observers of a stop that comes from elsewhere are called there. */
   readonly #place: AsyncResource | undefined
 
@@ -142,7 +100,7 @@ export class Tree implements TreeState {
     this.options = options
     this.limits = options.limits
     this.heard = options.hookSet
-    this.#startedAt = parts.clock.monotonic()
+    this.bounds = new TreeBounds(this)
     this.observing = {
       clock: parts.clock,
       deadlines: parts.deadlines,
@@ -153,7 +111,7 @@ export class Tree implements TreeState {
     }
     if (options.hookSet.observers.onStop.length > 0)
       this.#place = new AsyncResource('SluiceRun', { requireManualDestroy: true })
-    this.#armDuration()
+    this.bounds.arm()
     options.around?.stops.listen(this.#onOuterStop)
     options.sink?.attach?.(this)
   }
@@ -198,49 +156,6 @@ export class Tree implements TreeState {
         : new Veto(stop.error.code, stop.error.message, stop.error.details, { by: stop.by })
     this.end({ error, kind: Veto.isInstance(error) ? 'veto' : 'hook', status: 'failed' }, true)
     return this.stop?.error ?? error
-  }
-
-  /** A bound of the whole tree was met. */
-  endByLimit(limit: keyof Limits, value: number): SluiceError {
-    const error = new SluiceError(
-      'TREE_LIMIT',
-      `The tree of runs met its bound ${limit} (${String(this.limits[limit])}); ${value} was asked for.`,
-      {
-        hint: `Look for a loop, or raise limits.${limit}.`,
-        details: { limit, bound: this.limits[limit], asked: value },
-      },
-    )
-    this.end({ error, kind: 'limit', status: 'failed' })
-    return error
-  }
-
-  /** Counts one request to a provider against the tree's bounds; throws where it does not fit. */
-  countModelCall(): void {
-    this.options.around?.countModelCall()
-    if (this.#modelCalls >= this.limits.modelCalls) throw this.endByLimit('modelCalls', this.#modelCalls + 1)
-    const tokens =
-      (this.usage.inputTokens ?? 0) +
-      (this.usage.cacheReadTokens ?? 0) +
-      (this.usage.cacheWriteTokens ?? 0) +
-      (this.usage.outputTokens ?? 0)
-    if (this.limits.tokens !== null && (this.limits.tokens === 0 || tokens >= this.limits.tokens))
-      throw this.endByLimit('tokens', tokens)
-    this.#modelCalls += 1
-  }
-
-  /** Counts one tool call that is about to run. */
-  countToolCall(): void {
-    this.options.around?.countToolCall()
-    if (this.#toolCalls >= this.limits.toolCalls) throw this.endByLimit('toolCalls', this.#toolCalls + 1)
-    this.#toolCalls += 1
-  }
-
-  /** Takes `ms` out of what gates may make the tree wait; false where it does not fit. A wait costs at least 1 ms of it. */
-  spendWait(ms: number): boolean {
-    const cost = Math.max(1, Math.ceil(ms))
-    if (this.#waitedMs + cost > this.parts.timeouts.maxWaitMs) return false
-    this.#waitedMs += cost
-    return true
   }
 
   addUsage(usage: Usage): void {
@@ -314,11 +229,6 @@ export class Tree implements TreeState {
     this.#sealed = true
   }
 
-  /** Milliseconds since the tree began, those before its pauses included; the pauses themselves do not count. */
-  get elapsedMs(): number {
-    return this.#elapsedBefore + (this.parts.clock.monotonic() - this.#startedAt)
-  }
-
   /** A call on a fork brings gates of its own: their observers hear of stops of this tree from now on. */
   widen(set: HookSet): void {
     this.heard = mergeSets(this.heard, set)
@@ -334,7 +244,7 @@ export class Tree implements TreeState {
     this.over = true
     this.#sealed = true
     this.stateOpen = false
-    this.#disarmDuration()
+    this.bounds.disarm()
     this.options.around?.stops.unlisten(this.#onOuterStop)
   }
 
@@ -343,10 +253,7 @@ export class Tree implements TreeState {
       seq: this.seq,
       counts: this.tally.snapshot(),
       state: Object.fromEntries(this.state) as JsonObject,
-      waitedMs: this.#waitedMs,
-      elapsedMs: this.elapsedMs,
-      modelCalls: this.#modelCalls,
-      toolCalls: this.#toolCalls,
+      ...this.bounds.snapshot(),
       usage: this.usage,
       decisions: Object.fromEntries(this.decisions),
       expired: Object.fromEntries(this.expired),
@@ -359,36 +266,11 @@ export class Tree implements TreeState {
     this.seq = snapshot.seq
     this.tally.restore(snapshot.counts)
     for (const [key, value] of Object.entries(snapshot.state)) this.state.set(key, value)
-    this.#waitedMs = snapshot.waitedMs
-    this.#elapsedBefore = snapshot.elapsedMs
-    this.#modelCalls = snapshot.modelCalls
-    this.#toolCalls = snapshot.toolCalls
     this.usage = snapshot.usage
     for (const [effectId, decision] of Object.entries(snapshot.decisions))
       this.decisions.set(effectId, deepFreeze(decision))
     for (const [effectId, at] of Object.entries(snapshot.expired)) this.expired.set(effectId, at)
     for (const [id, spent] of Object.entries(snapshot.runs)) this.usedBefore.set(id, spent)
-    this.#armDuration()
-  }
-
-  #armDuration(): void {
-    this.#disarmDuration()
-    const left = Math.max(1, this.limits.durationMs - this.#elapsedBefore)
-    this.#deadline = this.parts.deadlines.add(left, this.parts.clock.monotonic(), () => {
-      const error = new SluiceError(
-        'TREE_LIMIT',
-        `The tree of runs took longer than its bound durationMs (${this.limits.durationMs}).`,
-        {
-          hint: 'Shorten the work, or raise limits.durationMs.',
-          details: { limit: 'durationMs', bound: this.limits.durationMs },
-        },
-      )
-      this.end({ error, kind: 'timeout', status: 'timeout' })
-    })
-  }
-
-  #disarmDuration(): void {
-    if (this.#deadline !== undefined) this.parts.deadlines.remove(this.#deadline)
-    this.#deadline = undefined
+    this.bounds.restore(snapshot)
   }
 }

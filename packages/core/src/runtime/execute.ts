@@ -10,26 +10,26 @@ import { SluiceError } from '../errors/sluice-error.js'
 import { lowerLimits } from '../generate/settings.js'
 import type { Limits } from '../generate/settings.js'
 import { Tree } from '../generate/tree.js'
-import type { EventSink } from '../generate/tree.js'
-import { PassThroughSteps } from '../engine/pass-through-steps.js'
+import type { EventSink } from '../generate/event-sink.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import { unionLabels } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
-import { checkCallArguments, checkTurn } from '../sessions/session-access.js'
+import { checkCallArguments } from '../sessions/session-access.js'
 import { loadHistory } from '../sessions/history.js'
 import type { LoadedHistory } from '../sessions/history.js'
 import type { SessionRecord } from '../store/records.js'
-import { cancelExpired } from './cancel-paused.js'
+import { agentTypeOf } from './agent-type-of.js'
 import { checkModels } from './check-models.js'
 import { checkInput } from './check-input.js'
+import { executeNested } from './execute-nested.js'
 import type { CheckedOptions } from './execute-options.js'
 import { giveBack } from './give-back.js'
 import type { AcquiredSet } from './hook-slot.js'
 import { linkSignal } from './link-signal.js'
 import { currentNest } from './nest.js'
 import type { Nest } from './nest.js'
-import { runNested } from './nested-run.js'
-import type { CompletedRun, Run } from './run-result.js'
+import type { Run } from './run-result.js'
+import { abortedBefore, openSession, takeTurn } from './open-turn.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { runTop } from './top-run.js'
 
@@ -114,44 +114,6 @@ async function executeTop(
 
 function acquireSet({ slot }: RuntimeFace, nest: Nest | undefined): AcquiredSet {
   return nest === undefined ? slot.acquire() : slot.acquireInside(nest.scope.run.options.hookSet)
-}
-
-/** Takes the turn of a session, waiting in line where the settings say so; a caller that is aborted meanwhile leaves the line. */
-async function takeTurn(
-  face: RuntimeFace,
-  sessionId: string,
-  executionId: string,
-  signal: AbortSignal | undefined,
-): Promise<() => unknown> {
-  const { store, settings } = face.core.parts
-  const wait = settings.sameSession === 'queue'
-  try {
-    return await store.sessions.acquire(sessionId, executionId, signal === undefined ? { wait } : { wait, signal })
-  } catch (error) {
-    throw signal?.aborted === true ? abortedBefore(signal.reason) : error
-  }
-}
-
-/** The header of a session whose turn may be taken. A pause that has expired does not hold it: that run is ended first. */
-async function openSession(
-  face: RuntimeFace,
-  options: CheckedOptions,
-  sessionId: string,
-  caller: ResolvedCaller,
-): Promise<SessionRecord | undefined> {
-  const { sessions } = face.core.parts.store
-  const followUp = options.followUp !== undefined
-  const header = await sessions.get(sessionId)
-  try {
-    checkTurn({ sessionId, header, caller, followUp })
-    return header
-  } catch (error) {
-    const paused = SluiceError.isInstance(error, 'SESSION_BUSY') ? header?.pausedExecutionId : undefined
-    if (paused == null || !(await cancelExpired(face, paused))) throw error
-  }
-  const freed = await sessions.get(sessionId)
-  checkTurn({ sessionId, header: freed, caller, followUp })
-  return freed
 }
 
 interface Started {
@@ -250,17 +212,10 @@ function bindContext(header: SessionRecord | undefined, nest: Nest | undefined, 
 }
 
 function checkArguments(face: RuntimeFace, agent: ResolvedAgent, options: CheckedOptions): void {
-  const type = face.core.types.get(agent.definition.agentType)
-  if (type === undefined)
-    throw new SluiceError(
-      'UNKNOWN_AGENT_TYPE',
-      `Agent "${agent.code}" has the type "${agent.definition.agentType}", which this runtime cannot run.`,
-      { hint: 'Install the package that brings the type.' },
-    )
   checkCallArguments({
     agentCode: agent.code,
     agentType: agent.definition.agentType,
-    accepts: type.accepts,
+    accepts: agentTypeOf(face.core, agent).accepts,
     hasOutput: options.output !== null,
     hasFiles: options.files.length > 0,
     followUp: options.followUp,
@@ -276,12 +231,6 @@ function readLimits(base: Limits, given: unknown): Limits {
   return limits
 }
 
-function abortedBefore(cause: unknown): SluiceError {
-  return new SluiceError('RUN_ABORTED', 'The run was aborted before it began; nothing was asked, sent or written.', {
-    cause,
-  })
-}
-
 function notDurable(engine: string): SluiceError {
   return new SluiceError(
     'RESOURCES_NOT_DURABLE',
@@ -290,63 +239,4 @@ function notDurable(engine: string): SluiceError {
       hint: 'Give a factory in createRuntime({ resources }).',
     },
   )
-}
-
-/** Below a user's handler or a gate there is no journal: the run is nested, and a pause in it is a veto. */
-async function executeNested(
-  face: RuntimeFace,
-  options: CheckedOptions,
-  nest: Nest,
-  sink: EventSink | undefined,
-): Promise<CompletedRun> {
-  refuseTopLevelOptions(options)
-  const { scope, tree } = nest
-  const { parts } = face.core
-  const held = face.slot.acquireInside(scope.run.options.hookSet)
-  try {
-    const path = `${scope.path === '' ? '' : `${scope.path}/`}x${++scope.next}`
-    const done = await runNested({
-      face,
-      parent: scope.run,
-      agent: options.agent,
-      version: options.version,
-      input: options.input,
-      output: options.output,
-      files: options.files,
-      runContext: options.runContext,
-      resources: options.resources,
-      labels: unionLabels(scope.labels?.() ?? scope.run.call?.labels ?? scope.run.options.labels, options.inputLabels),
-      hookSet: held.set,
-      gatePoints: scope.gatePoints,
-      signal: either(options.signal, sink?.unread),
-      modelsChecked: false,
-      pausable: false,
-      ...(sink === undefined ? {} : { sink }),
-      steps: new PassThroughSteps(path, parts.clock, parts.ids),
-      path,
-    })
-    return Object.freeze({
-      ...done.result,
-      status: 'completed',
-      treeUsage: tree.usage,
-      receipts: tree.receiptCounts(),
-    }) as CompletedRun
-  } finally {
-    held.release()
-  }
-}
-
-function either(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other])
-}
-
-function refuseTopLevelOptions(options: CheckedOptions): void {
-  const faults = new Faults()
-  if (options.caller !== undefined)
-    faults.add('caller', 'belongs to the top-level run; a nested one has the caller of its tree')
-  if (options.limits !== undefined) faults.add('limits', 'belong to the top-level run')
-  if (options.sessionId !== undefined)
-    faults.add('sessionId', 'belongs to the top-level run; a nested one joins its session')
-  if (options.followUp !== undefined) faults.add('followUp', 'is a turn of a session, which only a top-level run takes')
-  faults.throwIfAny('The options of a nested run are not acceptable', { reason: 'execute.nested' })
 }

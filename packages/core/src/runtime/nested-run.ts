@@ -11,16 +11,17 @@ import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
-import type { EventSink, Tree } from '../generate/tree.js'
+import type { EventSink } from '../generate/event-sink.js'
+import type { Tree } from '../generate/tree.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { EnvironmentFields } from '../store/records.js'
 import type { JsonObject } from '../internal/json.js'
-import { StopSource } from '../internal/stop-source.js'
 import type { Label } from '../messages/label.js'
 import type { FilePart } from '../messages/message.js'
 import { checkCallArguments } from '../sessions/session-access.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
+import { agentTypeOf } from './agent-type-of.js'
 import { checkModels } from './check-models.js'
 import { checkInput } from './check-input.js'
 import { countColumns, startRow } from './execution-row.js'
@@ -28,7 +29,7 @@ import { failureOf } from './failure.js'
 import { emitEnd, endColumns, endRow, finaliseRun, noteStore } from './finish-run.js'
 import type { Ended } from './finish-run.js'
 import { RunRecorder } from './recorder.js'
-import { RunTimer } from './run-timer.js'
+import { ownStops } from './own-stops.js'
 import { runAgent } from './run-agent.js'
 import type { AgentRunResult } from './run-agent.js'
 import { withPartial } from './run-result.js'
@@ -80,7 +81,7 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
   checkCallArguments({
     agentCode: agent.code,
     agentType: agent.definition.agentType,
-    accepts: typeOf(core, agent),
+    accepts: agentTypeOf(core, agent).accepts,
     hasOutput: nested.output !== null,
     hasFiles: nested.files.length > 0,
     followUp: undefined,
@@ -225,17 +226,6 @@ async function recorded(
   }
 }
 
-function typeOf(core: RuntimeFace['core'], agent: ResolvedAgent) {
-  const type = core.types.get(agent.definition.agentType)
-  if (type === undefined)
-    throw new SluiceError(
-      'UNKNOWN_AGENT_TYPE',
-      `Agent "${agent.code}" has the type "${agent.definition.agentType}", which this runtime cannot run.`,
-      { hint: 'Install the package that brings the type.' },
-    )
-  return type.accepts
-}
-
 /** The bound of levels belongs to the whole tree: meeting it is a stop (A-39). */
 function checkDepth(parent: RunScope): void {
   const { tree } = parent
@@ -247,52 +237,4 @@ function checkDepth(parent: RunScope): void {
   })
   tree.end({ error, kind: 'limit', status: 'failed' })
   throw tree.stop?.error ?? error
-}
-
-interface OwnStops {
-  readonly stops: StopSource
-  readonly timer: RunScope['timer']
-  release(): void
-}
-
-/**
- * A nested agent's own timeout, or the signal of its caller, ends that run and is no stop of the tree. What the run took before
- * a pause counts, the pause does not.
- */
-function ownStops(nested: NestedRun, agent: ResolvedAgent, elapsedBefore: number): OwnStops {
-  const { parent, signal } = nested
-  const seconds = agent.definition.timeoutSeconds
-  if (seconds === null && signal === undefined)
-    return { stops: parent.stops, timer: undefined, release: () => undefined }
-  const stops = new StopSource()
-  const follow = (reason: unknown): void => void stops.stop(reason)
-  parent.stops.listen(follow)
-  const { deadlines, clock } = parent.tree.parts
-  const timer = seconds === null ? undefined : new RunTimer(clock, elapsedBefore)
-  const deadline =
-    seconds === null
-      ? undefined
-      : deadlines.add(Math.max(1, seconds * 1000 - elapsedBefore), clock.monotonic(), () => {
-          stops.stop(
-            new SluiceError('RUN_TIMEOUT', `Agent "${agent.code}" took longer than its timeout of ${seconds} s.`, {
-              details: { agentCode: agent.code, timeoutSeconds: seconds },
-            }),
-          )
-        })
-  const onAbort = (): void =>
-    void stops.stop(
-      new SluiceError('RUN_ABORTED', `The nested run of agent "${agent.code}" was aborted.`, { cause: signal?.reason }),
-    )
-  if (signal?.aborted === true) onAbort()
-  else signal?.addEventListener('abort', onAbort, { once: true })
-  return {
-    stops,
-    timer,
-    release: () => {
-      timer?.stop()
-      parent.stops.unlisten(follow)
-      if (deadline !== undefined) deadlines.remove(deadline)
-      signal?.removeEventListener('abort', onAbort)
-    },
-  }
 }

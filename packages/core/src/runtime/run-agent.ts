@@ -9,6 +9,7 @@ import type { FilePart, Message } from '../messages/message.js'
 import { USAGE_NONE } from '../messages/usage.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { issuesText } from '../tools/schema-issue.js'
+import { agentTypeOf } from './agent-type-of.js'
 import { countedCalls, outputColumn } from './execution-row.js'
 import type { RunRecorder } from './recorder.js'
 import { runProfileAgent } from './run-profile-agent.js'
@@ -76,13 +77,7 @@ async function runProfile(running: RunningAgent): Promise<AgentRunResult> {
 
 async function runOther(running: RunningAgent): Promise<AgentRunResult> {
   const { face, run, agent } = running
-  const type = face.core.types.get(agent.definition.agentType)
-  if (type === undefined)
-    throw new SluiceError(
-      'UNKNOWN_AGENT_TYPE',
-      `Agent "${agent.code}" has the type "${agent.definition.agentType}", which this runtime cannot run.`,
-      { hint: 'Install the package that brings the type.' },
-    )
+  const type = agentTypeOf(face.core, agent)
   const controller = new AbortController()
   const onStop = (reason: unknown): void => controller.abort(reason)
   run.stops.listen(onStop)

@@ -1,7 +1,7 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import type { RunEvent } from '../events/run-event.js'
 import { FatalCallback } from '../events/event-hub.js'
-import type { EventSink } from '../generate/tree.js'
+import type { EventSink } from '../generate/event-sink.js'
 import type { Clock, Timer } from '../internal/clock.js'
 import type { Run } from './run-result.js'
 

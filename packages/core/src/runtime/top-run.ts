@@ -6,22 +6,22 @@ import { currentFrame, runInFrame } from '../context/frame.js'
 import type { RunContext } from '../context/run-context.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { Steps } from '../engine/engine.js'
-import { SluiceError } from '../errors/sluice-error.js'
+import type { SluiceError } from '../errors/sluice-error.js'
 import type { Effect } from '../generate/effect.js'
 import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
-import type { Tree, TreeStop } from '../generate/tree.js'
+import type { Tree } from '../generate/tree.js'
 import type { JsonObject } from '../internal/json.js'
 import type { FilePart, Message } from '../messages/message.js'
-import { closeTurn, continueTurn, openTurn } from '../sessions/session-header.js'
 import type { EnvironmentFields, NewMessageRecord } from '../store/records.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
+import { armTimeout } from './arm-timeout.js'
 import { askBeforeExecution, closeExecution } from './ask-before-execution.js'
 import { endOpenRuns } from './end-nested-runs.js'
-import { startRow } from './execution-row.js'
-import { errorColumns, failureOf } from './failure.js'
-import { emitEnd, endRow, finaliseRun, logFailure, noteStore, tellAfterExecution } from './finish-run.js'
+import { failureOf } from './failure.js'
+import { emitEnd, finaliseRun, logFailure, noteStore, tellAfterExecution } from './finish-run.js'
 import type { Ended } from './finish-run.js'
+import { neverBegan, openRecord, tellNotRun } from './open-record.js'
 import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
 import { runAgent } from './run-agent.js'
@@ -32,7 +32,6 @@ import type { CompletedRun, Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
 import { WatchedSteps } from './watched-steps.js'
-import { writeReceipts } from './write-receipts.js'
 
 /** Everything about a top-level run that was decided before its first gate is asked. */
 export interface TopRun {
@@ -232,92 +231,4 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
     treeUsage: tree.usage,
     receipts: tree.receiptCounts(),
   }) as CompletedRun
-}
-
-/** The run could not be put on record, so it never began: whoever was asked is told by `onStop`. */
-async function neverBegan(top: TopRun, run: RunScope, effect: Effect, thrown: unknown): Promise<unknown> {
-  const { tree } = top
-  const error = SluiceError.isInstance(thrown)
-    ? thrown
-    : new SluiceError('STORE_FAILED', 'The record of the run could not be written; nothing was sent.', {
-        cause: thrown,
-      })
-  await tellNotRun(run, effect, { error, kind: 'store', status: 'failed' })
-  if (top.resumed === undefined) {
-    // the row may have been written beside the header that was not, or the other way round
-    const { store, clock } = tree.parts
-    const at = clock.now()
-    const change = { status: 'failed', failureKind: 'store', completedAt: at, updatedAt: at } as const
-    await endRow(store, tree.rootExecutionId, { ...change, ...errorColumns(error) }).catch(() => undefined)
-    await store.sessions
-      .update(top.sessionId, (current) =>
-        current?.status === 'running'
-          ? closeTurn(current, { status: 'failed', inputTokens: null, outputTokens: null, at })
-          : undefined,
-      )
-      .catch(() => undefined)
-  }
-  return withPartial(tree.stop?.error ?? error, run)
-}
-
-/** Nothing was run: whoever was asked is told by `onStop`, and the receipt of the asking is stored. */
-async function tellNotRun(run: RunScope, effect: Effect, stop: TreeStop): Promise<void> {
-  const { tree } = run
-  tree.end(stop)
-  await tree.windUp()
-  closeExecution(run, effect, 'error', 'no')
-  await tree.settle()
-  await writeReceipts(tree)?.catch((failure: unknown) => noteStore(tree, null, failure))
-}
-
-/** Writes the row and the session header; where that fails, the run fails and nothing was sent (S-7). */
-async function openRecord(top: TopRun, run: RunScope, steps: Steps): Promise<void> {
-  const { tree, sessionId } = top
-  const { store, clock } = tree.parts
-  if (top.resumed !== undefined) {
-    await steps.step('record', () => undefined)
-    await store.executions.update(tree.rootExecutionId, { status: 'running', pending: [], updatedAt: clock.now() })
-    await store.sessions.update(sessionId, (current) =>
-      current === undefined ? undefined : continueTurn(current, clock.now()),
-    )
-    return
-  }
-  await steps.step('record', async () => {
-    const at = clock.now()
-    const row = startRow({
-      facts: run.facts,
-      agent: top.agent,
-      environment: top.environment,
-      turnIndex: top.turnIndex,
-      input: top.input,
-      followUp: top.followUp,
-      labels: top.labels,
-      hookSet: tree.hookSet,
-      outerExecutionId: top.outerExecutionId,
-      at,
-    })
-    const header = { sessionId, agentId: top.agent.id, environment: top.environment, runContext: top.runContext, at }
-    await Promise.all([
-      store.executions.insert(row),
-      store.sessions.update(sessionId, (current) => openTurn(current, header)),
-      top.repairRows.length === 0 ? undefined : store.messages.append(sessionId, top.repairRows),
-    ])
-  })
-}
-
-function armTimeout(top: TopRun): (() => void) | undefined {
-  const seconds = top.agent.definition.timeoutSeconds
-  if (seconds === null) return undefined
-  const { deadlines, clock } = top.tree.parts
-  // what it took before a pause counts, the pause does not
-  const left = top.resumed === undefined ? seconds * 1000 : Math.max(1, seconds * 1000 - top.tree.elapsedMs)
-  const deadline = deadlines.add(left, clock.monotonic(), () => {
-    const error = new SluiceError(
-      'RUN_TIMEOUT',
-      `Agent "${top.agent.code}" took longer than its timeout of ${seconds} s.`,
-      { details: { agentCode: top.agent.code, timeoutSeconds: seconds } },
-    )
-    top.tree.end({ error, kind: 'timeout', status: 'timeout' })
-  })
-  return () => deadlines.remove(deadline)
 }
