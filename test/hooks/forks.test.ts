@@ -123,6 +123,26 @@ describe('close of a fork', () => {
     },
   )
 
+  it('inside a run: what that run calls on the fork afterwards is asked by its gates as before', async () => {
+    const asked: string[] = []
+    const own = gate('beforeModelCall', ({ model }) => void asked.push(model), { name: 'own' })
+    const { tool } = notes({
+      handler: async () => {
+        await fork.close()
+        const { text } = await fork.generateText({ model: 'scripted/plain', prompt: 'x' })
+        return `${text} ${(await fork.executeProfile({ profile: 'p' })).text} ${(await fork.execute({ agent: 'below' })).text}`
+      },
+    })
+    const given = await rig([reply.toolCall('write_note'), 'One.', 'Two.', 'Three.', 'Done.'], {
+      agents: [desk([tool]), desk([], { code: 'below' })],
+      prompts: [{ code: 'p', provider: 'scripted', model: 'profile', user_prompt_template: 'x' }],
+    })
+    const fork = await given.runtime.fork({ plugins: [own] })
+    const { run } = await given.end(fork.execute({ agent: 'desk' }) as Promise<Run>)
+    expect([run?.text, run?.toolCalls[0]?.status]).toEqual(['Done.', 'ok'])
+    expect(asked).toEqual(['model-1', 'plain', 'profile', 'model-1', 'model-1'])
+  })
+
   it('waits for runs of others, also when it is called inside a run', async () => {
     const log: string[] = []
     const door = latch()

@@ -1,7 +1,7 @@
 import { normalizeCaller } from '../context/caller.js'
 import { currentFrame, frameOf, runInFrame } from '../context/frame.js'
 import { FatalCallback } from '../events/event-hub.js'
-import type { PluginList } from '../hooks/apply-plugins.js'
+import type { PluginList } from '../hooks/check-plugins.js'
 import { describeError } from '../hooks/observe.js'
 import { Faults } from '../errors/faults.js'
 import { SluiceError } from '../errors/sluice-error.js'
@@ -63,7 +63,8 @@ export function runtimeOf(face: RuntimeFace, given: FaceParts): Runtime {
       )
     },
     executeProfile: async (options: unknown) => {
-      slot.check()
+      // a run keeps what it started with
+      if (!insideOwnRun(face)) slot.check()
       return unwrapped(callProfile(face, checkProfileOptions(options)))
     },
     setHooks: (plugins: PluginList | null) => slot.replace(plugins),
