@@ -222,6 +222,7 @@ describe('Wait', () => {
       const { error } = await given.run()
       expect(Veto.isInstance(error, 'BUSY')).toBe(true)
       expect(error).toMatchObject({ by: { plugin: 'gate', point } })
+      expect(error?.message).toContain('This run may wait 0 ms in all (timeouts.maxWaitMs)')
       expect([given.calls, given.clock.monotonic()]).toEqual([[], 0])
       expect(stopLines(given.seen.onStop)).toEqual([`${point} gate vetoed BUSY`])
     },
@@ -335,6 +336,31 @@ describe('Land', () => {
     const given = await once('beforeModelCall', new Land('LAND', { maxOutputTokens }), [])
     expect((await given.run()).error).toMatchObject({ code: 'HOOK_FAILED', failure: 'wrong_answer' })
   })
+})
+
+describe('an answer with a value that is none', () => {
+  it.each([
+    ['beforeModelCall', new Wait('W', Number.NaN), 'answered Wait at beforeModelCall with ms NaN; it has to be'],
+    [
+      'beforeModelCall',
+      new Land('L', { maxOutputTokens: 0 }),
+      'with maxOutputTokens 0; it has to be a whole number from 1',
+    ],
+    [
+      'inspectToolInput',
+      new Pause('P', { expiresAt: new Date(0) as never }),
+      'with expiresAt an object; it has to be milliseconds since the epoch',
+    ],
+    ['inspectToolInput', new Refusal('R', 7 as never), 'with text 7; it has to be a text'],
+  ] as const)(
+    'at %s: the failure names the field, the value and what it has to be (%#)',
+    async (point, answer, text) => {
+      const given = await once(point, answer, sentBefore(point) === 0 ? [] : [reply.toolCall('write_note')])
+      const { error } = await given.run()
+      expect(error).toMatchObject({ code: 'HOOK_FAILED', failure: 'wrong_answer', cause: answer })
+      expect(error?.message).toContain(text)
+    },
+  )
 })
 
 describe('an answer where it is none', () => {

@@ -1,4 +1,4 @@
-import type { PluginInstance } from '@sluice/core'
+import type { Hooks, PluginInstance } from '@sluice/core'
 import { definePlugin, shadow, SluiceError, Stage, Veto } from '@sluice/core'
 import { latch, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
@@ -26,6 +26,36 @@ function attempt(fn: () => unknown): void {
     // refused: the hooks are sealed
   }
 }
+
+describe('H-29, H-33: what is wrong with a plugin says what to do', () => {
+  const says: readonly (readonly [string, unknown, readonly string[]])[] = [
+    ['a promise', Promise.resolve(denies('A')), ['is a promise, not a plugin', 'has to be awaited']],
+    ['an object', { beforeToolCall() {} }, ['is an object, not a plugin', 'definePlugin']],
+    [
+      'no hookApi',
+      definePlugin({ name: 'older', apply: (hooks: Hooks) => hooks.onStop.tap('x', () => {}) } as never)(),
+      ['"older" does not say which hookApi it is written for', 'Add hookApi: 1'],
+    ],
+    [
+      'a point that there is not',
+      plugin('typo', (hooks) => (hooks as never as Record<string, Hooks['onStop']>).beforeToolcall?.tap('x', () => {})),
+      ['taps no hook point'],
+    ],
+    [
+      'a point that there is not, in plain JavaScript',
+      plugin('typo', (hooks) =>
+        (hooks as never as { beforeToolcall: Hooks['onStop'] }).beforeToolcall.tap('x', () => {}),
+      ),
+      ['"typo" failed in apply', 'a point that there is not', 'beforeToolCall, '],
+    ],
+  ]
+
+  it.each(says)('%s', async (_, entry, texts) => {
+    const error = await faultOf(rig([], { plugins: [entry as PluginInstance] }))
+    const text = `${error.message} ${error.hint}`
+    for (const part of texts) expect(text).toContain(part)
+  })
+})
 
 describe('H-29, H-33: plugins of a runtime', () => {
   const refused: readonly (readonly [string, unknown, string])[] = [

@@ -148,7 +148,18 @@ describe('bad input to a call', () => {
         'topP',
       ].sort(),
     )
+    const decide = await failureOf(runtime.decide('run', { effectId: 'e', decision: 'yes' } as never))
+    expect(decide.details.faults.map((fault: string) => fault.split(':')[0])).toEqual(['decision', 'by', 'scope'])
     await nothingWasWritten(runtime)
+  })
+
+  it('P-12: a placeholder without a value is told with the agent whose prompt it stands in', async () => {
+    const { runtime } = await house([], { agents: [desk([], { user: 'Pay {invoice}' })] })
+    const error = await failureOf(runtime.execute({ agent: 'ap_desk', input: {} }))
+    expect([error.code, error.message]).toEqual([
+      'MISSING_PLACEHOLDER',
+      'Placeholder {invoice} of agent "ap_desk" has no value.',
+    ])
   })
 
   it.each([undefined, null, 7, 'x', [], new Date()])('%o in place of options is refused by name', async (given) => {
@@ -393,6 +404,12 @@ describe('bad definitions', () => {
     await expect(runtime.agents.create(fields as never)).rejects.toThrow(
       "agentType: must be the type of the agent, such as 'profile'",
     )
+  })
+
+  it('a store that was not awaited is told so', async () => {
+    const store = Promise.resolve(createMemoryStore())
+    const error = await failureOf(createRuntime({ store: store as never }))
+    expect(error.message).toContain('store: is a promise: await it first')
   })
 
   it('a folder store without options says that it needs a folder', async () => {

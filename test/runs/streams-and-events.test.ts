@@ -368,9 +368,9 @@ describe('a stream', () => {
       'It is due today, all of it.',
       '{"text":"a"}',
     ])
-    expect(events.filter((event) => event.type.endsWith('_delta')).every((event) => dataOf(event)?.checked === false)).toBe(
-      true,
-    )
+    expect(
+      events.filter((event) => event.type.endsWith('_delta')).every((event) => dataOf(event)?.checked === false),
+    ).toBe(true)
     expect(events.at(-1)).toMatchObject({
       type: 'run_ended',
       requestId: null,

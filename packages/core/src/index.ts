@@ -55,7 +55,7 @@ export type { OfferedRunContext, RunContext, RunContextValue } from './context/r
 export type { ExecutionContext } from './context/execution-context.js'
 export { currentRequestId, getExecutionContext } from './context/execution-context.js'
 export { HookFailedError } from './errors/answers.js'
-export type { PluginList } from './hooks/apply-plugins.js'
+export type { PluginList } from './hooks/check-plugins.js'
 export type { EffectFacts } from './hooks/asking-context.js'
 export type { BenchFacts } from './hooks/bench-context.js'
 export type {

@@ -153,9 +153,15 @@ export class Tree implements TreeState {
     const error =
       Veto.isInstance(stop.error) || HookFailedError.isInstance(stop.error)
         ? stop.error
-        : new Veto(stop.error.code, stop.error.message, stop.error.details, { by: stop.by })
+        : new Veto(stop.error.code, this.#reasonOf(stop), stop.error.details, { by: stop.by })
     this.end({ error, kind: Veto.isInstance(error) ? 'veto' : 'hook', status: 'failed' }, true)
     return this.stop?.error ?? error
+  }
+
+  #reasonOf(stop: Exclude<GateStop, { answer: 'aborted' }>): string {
+    if (stop.answer !== 'waited') return stop.error.message
+    const { maxWaitMs } = this.parts.timeouts
+    return `${stop.error.message} This run may wait ${maxWaitMs} ms in all (timeouts.maxWaitMs), so it ends.`
   }
 
   addUsage(usage: Usage): void {

@@ -53,13 +53,15 @@ function readKnown(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop
     return { answer: 'vetoed', by, error: freshVeto(thrown, by) }
   }
   if (Refusal.isInstance(thrown)) {
-    if (!allowed.includes('Refusal') || typeof thrown.text !== 'string') return wrong(point, by, 'Refusal', thrown)
+    if (!allowed.includes('Refusal')) return wrong(point, by, 'Refusal', thrown)
+    if (typeof thrown.text !== 'string') return unsound(point, by, 'Refusal', 'text', 'a text', thrown.text, thrown)
     return { answer: 'refused', by, error: new Refusal(text(thrown.code, 'REFUSED'), thrown.text) }
   }
   if (Pause.isInstance(thrown)) {
     const expiresAt = thrown.expiresAt
-    if (!allowed.includes('Pause') || (expiresAt !== undefined && !Number.isFinite(expiresAt)))
-      return wrong(point, by, 'Pause', thrown)
+    if (!allowed.includes('Pause')) return wrong(point, by, 'Pause', thrown)
+    if (expiresAt !== undefined && !Number.isFinite(expiresAt))
+      return unsound(point, by, 'Pause', 'expiresAt', 'milliseconds since the epoch', expiresAt, thrown)
     const details = isPlainJson(thrown.details) ? (structuredClone(thrown.details) as JsonObject) : undefined
     return {
       answer: 'paused',
@@ -71,14 +73,16 @@ function readKnown(point: AskPoint, by: AnswerOrigin, thrown: unknown): GateStop
     }
   }
   if (Wait.isInstance(thrown)) {
-    if (!allowed.includes('Wait') || !(Number.isFinite(thrown.ms) && thrown.ms >= 0))
-      return wrong(point, by, 'Wait', thrown)
+    if (!allowed.includes('Wait')) return wrong(point, by, 'Wait', thrown)
+    if (!(Number.isFinite(thrown.ms) && thrown.ms >= 0))
+      return unsound(point, by, 'Wait', 'ms', 'a number of milliseconds, 0 or more', thrown.ms, thrown)
     return { answer: 'waited', by, error: new Wait(text(thrown.code, 'WAIT'), thrown.ms) }
   }
   if (Land.isInstance(thrown)) {
     const cap = thrown.maxOutputTokens
-    if (!allowed.includes('Land') || (cap !== undefined && !(Number.isInteger(cap) && cap > 0)))
-      return wrong(point, by, 'Land', thrown)
+    if (!allowed.includes('Land')) return wrong(point, by, 'Land', thrown)
+    if (cap !== undefined && !(Number.isInteger(cap) && cap > 0))
+      return unsound(point, by, 'Land', 'maxOutputTokens', 'a whole number from 1', cap, thrown)
     return {
       answer: 'landed',
       by,
@@ -95,7 +99,20 @@ export function freshVeto(thrown: Veto, by: AnswerOrigin): Veto {
 }
 
 function wrong(point: AskPoint, by: AnswerOrigin, name: string, thrown: unknown): GateStop {
-  const message = `Plugin "${by.plugin}" answered ${name} at ${point}, which takes only ${GATE_ANSWERS[point].join(', ')} with sound values. The run is stopped.`
+  const message = `Plugin "${by.plugin}" answered ${name} at ${point}, which takes only ${GATE_ANSWERS[point].join(', ')}. The run is stopped.`
+  return { answer: 'failed', by, error: new HookFailedError(by, 'wrong_answer', message, thrown) }
+}
+
+function unsound(
+  point: AskPoint,
+  by: AnswerOrigin,
+  name: string,
+  field: string,
+  wanted: string,
+  value: unknown,
+  thrown: unknown,
+): GateStop {
+  const message = `Plugin "${by.plugin}" answered ${name} at ${point} with ${field} ${show(value)}; it has to be ${wanted}. The run is stopped.`
   return { answer: 'failed', by, error: new HookFailedError(by, 'wrong_answer', message, thrown) }
 }
 

@@ -2,6 +2,8 @@ import { SluiceError } from '../errors/sluice-error.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import { digest } from '../internal/digest.js'
 import { isPlainObject } from '../internal/json.js'
+import { checkInstance, flatten, kindOf } from './check-plugins.js'
+import type { PluginList } from './check-plugins.js'
 import { HOOK_POINTS } from './hook-points.js'
 import type { GatePoint, ObserverPoint } from './hook-points.js'
 import { byStage, stampsOf } from './hook-set.js'
@@ -9,21 +11,14 @@ import type { AppliedPlugin, CompiledTap, HookSet, HooksOrigin } from './hook-se
 import { describeError } from './observe.js'
 import { createPluginHost } from './plugin-host.js'
 import type { HostParts } from './plugin-host.js'
-import { HOOK_API, isPluginInstance } from './plugin.js'
 import type { PluginInstance } from './plugin.js'
 import type { StandardSchemaV1 } from './standard-schema.js'
 import { createTapSurface } from './tap-surface.js'
-
-/** What people may write in a list of plugins: falsy entries are ignored, nested lists flattened. */
-export type PluginList = readonly (PluginInstance | PluginList | false | null | undefined | 0 | '')[]
 
 export interface ApplyParts extends HostParts {
   readonly hookTimeoutMs: number
   readonly observerTimeoutMs: number
 }
-
-const NAME = /^[a-z0-9@][a-z0-9@/._-]{0,127}$/
-const ID = /^[A-Za-z0-9._-]{1,64}$/
 
 /**
  * Applies a list of plugins and builds the immutable set that runs start with. All faults of the list are reported at once
@@ -76,65 +71,6 @@ function buildSet(plugins: readonly AppliedPlugin[], origin: HooksOrigin): HookS
   })
 }
 
-function* flatten(list: unknown): Generator<unknown> {
-  if (!Array.isArray(list)) {
-    throw new SluiceError('HOOK_REGISTRATION', 'The plugins are not a list.', {
-      hint: 'Give an array: plugins: [budget({...}), audit()].',
-    })
-  }
-  for (const entry of list as unknown[]) {
-    if (Array.isArray(entry)) yield* flatten(entry)
-    else if (entry !== false && entry !== null && entry !== undefined && entry !== 0 && entry !== '') yield entry
-  }
-}
-
-function checkInstance(entry: unknown): PluginInstance {
-  if (typeof entry === 'function' && Object.hasOwn(entry, 'meta')) {
-    throw new SluiceError(
-      'HOOK_REGISTRATION',
-      `The plugin factory "${(entry as unknown as { meta: { name?: string } }).meta.name ?? entry.name}" stands in the list itself.`,
-      {
-        hint: 'Call it: plugins: [plugin()].',
-      },
-    )
-  }
-  if (!isPluginInstance(entry)) {
-    throw new SluiceError(
-      'HOOK_REGISTRATION',
-      `An entry of the plugins is ${entry === null ? 'null' : `a ${typeof entry}`}, not a plugin.`,
-      {
-        hint: 'Make plugins with definePlugin; a promise of a plugin has to be awaited first.',
-      },
-    )
-  }
-  const { spec } = entry
-  if (typeof spec.name !== 'string' || !NAME.test(spec.name)) {
-    throw new SluiceError('HOOK_REGISTRATION', `A plugin has the name ${JSON.stringify(spec.name) ?? 'undefined'}.`, {
-      hint: 'A name has 1 to 128 lower-case letters, digits, ".", "_", "-", "/" or "@".',
-    })
-  }
-  if (entry.id !== undefined && !(typeof entry.id === 'string' && ID.test(entry.id))) {
-    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}" has the id ${JSON.stringify(entry.id)}.`, {
-      hint: 'An id has 1 to 64 letters, digits, ".", "_" or "-".',
-    })
-  }
-  if (spec.hookApi !== HOOK_API) {
-    const version = spec.version === undefined ? '' : ` ${spec.version}`
-    throw new SluiceError(
-      'HOOK_REGISTRATION',
-      `Plugin "${spec.name}"${version} speaks hookApi ${String(spec.hookApi)}; this core speaks ${HOOK_API}.`,
-      {
-        hint: `Install a version of "${spec.name}" for hookApi ${HOOK_API}, or the @sluice/core that it was written for.`,
-      },
-    )
-  }
-  if (typeof spec.apply !== 'function')
-    throw new SluiceError('HOOK_REGISTRATION', `Plugin "${spec.name}" has no apply function.`, {
-      hint: 'See definePlugin.',
-    })
-  return entry
-}
-
 function keyOf(instance: PluginInstance): string {
   const key = instance.id === undefined ? instance.name : `${instance.name}#${instance.id}`
   return instance.shadow ? `shadow:${key}` : key
@@ -150,7 +86,9 @@ async function applyOne(instance: PluginInstance, key: string, parts: ApplyParts
     if (SluiceError.isInstance(error)) throw error
     throw new SluiceError('HOOK_REGISTRATION', `Plugin "${key}" failed in apply: ${describeError(error)}`, {
       cause: error,
-      hint: 'Mend the plugin, or take it out of the list.',
+      hint: missesPoint(error)
+        ? `It may have tapped a point that there is not; there are ${Object.keys(HOOK_POINTS).join(', ')}.`
+        : 'Mend the plugin, or take it out of the list.',
     })
   } finally {
     surface.seal()
@@ -179,6 +117,11 @@ async function applyOne(instance: PluginInstance, key: string, parts: ApplyParts
     await Promise.resolve(outcome.dispose?.()).catch(() => undefined)
     throw error
   }
+}
+
+/** True for what a property of a hook point that does not exist throws. */
+function missesPoint(error: unknown): boolean {
+  return error instanceof TypeError && /undefined \(reading 'tap(Promise|Async)?'\)/.test(error.message)
 }
 
 async function readOptions(instance: PluginInstance, key: string): Promise<unknown> {
@@ -228,11 +171,9 @@ function pathOf(issue: StandardSchemaV1.Issue): string {
 function readResult(result: unknown, key: string): { api: unknown; dispose: (() => unknown) | undefined } {
   if (result === undefined) return { api: undefined, dispose: undefined }
   if (result === null || typeof result !== 'object') {
-    throw new SluiceError(
-      'HOOK_REGISTRATION',
-      `apply of plugin "${key}" returned a ${result === null ? 'null' : typeof result}.`,
-      { hint: 'It returns nothing, or { api, dispose }.' },
-    )
+    throw new SluiceError('HOOK_REGISTRATION', `apply of plugin "${key}" returned ${kindOf(result)}.`, {
+      hint: 'It returns nothing, or { api, dispose }.',
+    })
   }
   const { api, dispose } = result as { api?: unknown; dispose?: unknown }
   if (dispose !== undefined && typeof dispose !== 'function') {

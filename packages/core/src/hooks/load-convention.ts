@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { SluiceError } from '../errors/sluice-error.js'
 import { digest } from '../internal/digest.js'
-import type { PluginList } from './apply-plugins.js'
+import type { PluginList } from './check-plugins.js'
 import type { HooksOrigin } from './hook-set.js'
 import { describeError } from './observe.js'
 

@@ -91,7 +91,7 @@ export function renderPrompt(
 function render(prompt: PreparedPrompt, parameters?: PromptParameters, runContext?: RunContext): RenderedPrompt {
   const values = promptValues(parameters, runContext)
   const templates = prompt.system === null ? [prompt.user] : [prompt.system, prompt.user]
-  checkPlaceholders(templates, values)
+  checkPlaceholders(templates, values, `profile "${prompt.profile.code}"`)
   const names = templates.flatMap((template) => template.placeholders)
   return {
     system: prompt.system === null ? null : renderCompiled(prompt.system, values),

@@ -25,8 +25,11 @@ export function placeholdersOf(template: string): readonly string[] {
   return compileTemplate(template).placeholders
 }
 
-/** Checks that every placeholder of all templates has a value, before any of them is rendered (P-12). */
-export function checkPlaceholders(templates: readonly CompiledTemplate[], values: PromptValues): void {
+/**
+ * Checks that every placeholder of all templates has a value, before any of them is rendered (P-12). `owner` says whose
+ * templates they are, for the error.
+ */
+export function checkPlaceholders(templates: readonly CompiledTemplate[], values: PromptValues, owner?: string): void {
   let missing: string[] | undefined
   for (const template of templates) {
     for (const name of template.placeholders) {
@@ -37,10 +40,14 @@ export function checkPlaceholders(templates: readonly CompiledTemplate[], values
   const all = [...new Set(missing)]
   const more = all.length > 1 ? ` (and ${all.slice(1, 10).join(', ')}${all.length > 10 ? ' ...' : ''})` : ''
   const given = values.names().map((name) => `'${escapeControl(name, 60)}'`)
-  throw new SluiceError('MISSING_PLACEHOLDER', `Placeholder ${all[0]}${more} has no value.`, {
-    details: { placeholder: all[0] as string, missing: all },
-    hint: `Values were given for ${given.length === 0 ? 'nothing' : given.join(', ')}. Give it in the input, or bind it in the run context. A literal brace is written {{ or }}.`,
-  })
+  throw new SluiceError(
+    'MISSING_PLACEHOLDER',
+    `Placeholder ${all[0]}${more}${owner === undefined ? '' : ` of ${owner}`} has no value.`,
+    {
+      details: { placeholder: all[0] as string, missing: all },
+      hint: `Values were given for ${given.length === 0 ? 'nothing' : given.join(', ')}. Give it in the input, or bind it in the run context. A literal brace is written {{ or }}.`,
+    },
+  )
 }
 
 /** Renders a template whose placeholders were checked. */

@@ -31,7 +31,7 @@ export class AgentPrompts {
     }
     const values = promptValues(input, runContext)
     const all = templates.system === null ? [templates.user] : [templates.system, templates.user]
-    checkPlaceholders(all, values)
+    checkPlaceholders(all, values, `agent "${agent.code}"`)
     const replaced = all.flatMap((template) => template.placeholders).filter((name) => values.replaced(name))
     return {
       system: templates.system === null ? null : renderCompiled(templates.system, values),

@@ -63,7 +63,10 @@ export function checkRuntimeOptions(options: RuntimeOptions): CheckedRuntime {
   ) as Map<string, ToolDefinition>
   for (const [key, methods] of Object.entries(PARTS))
     if (given[key] !== undefined && !hasMethods(given[key], methods))
-      faults.add(key, `must have the methods ${methods.join(', ')}`)
+      faults.add(
+        key,
+        given[key] instanceof Promise ? 'is a promise: await it first' : `must have the methods ${methods.join(', ')}`,
+      )
   for (const key of ['agents', 'agentTypes', 'prompts'])
     if (given[key] !== undefined && !Array.isArray(given[key])) faults.add(key, 'must be a list')
   for (const [index, type] of (Array.isArray(given.agentTypes) ? given.agentTypes : []).entries())

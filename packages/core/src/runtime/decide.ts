@@ -32,6 +32,9 @@ export async function decide(core: RuntimeCore, executionId: string, options: De
   if (decision !== 'approve' && decision !== 'deny') faults.add('decision', "must be 'approve' or 'deny'")
   if (typeof by !== 'string' || by.trim() === '') faults.add('by', 'must name who decided')
   if (note !== undefined && typeof note !== 'string') faults.add('note', 'must be a text')
+  // with nothing else wrong, the check of the scope says more
+  if (faults.list.length > 0 && given.scope === undefined)
+    faults.add('scope', 'is missing: give { tenant } or { tenant, user }')
   faults.throwIfAny('The decision is not acceptable', { reason: 'decide.options' })
   const record = await pausedRecord(core, executionId, (given as unknown as DecideOptions).scope)
   let fault: SluiceError | undefined

@@ -1,6 +1,7 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import { applyPlugins } from '../hooks/apply-plugins.js'
-import type { ApplyParts, PluginList } from '../hooks/apply-plugins.js'
+import type { ApplyParts } from '../hooks/apply-plugins.js'
+import type { PluginList } from '../hooks/check-plugins.js'
 import type { HookSet, HooksOrigin } from '../hooks/hook-set.js'
 import { loadConvention } from '../hooks/load-convention.js'
 import { mergeSets } from '../hooks/merge-sets.js'

@@ -1,7 +1,7 @@
 import type { AgentRegistry } from '../agents/agent-registry.js'
 import type { ResolvedCaller } from '../context/caller.js'
 import type { EventCallback } from '../events/event-hub.js'
-import type { PluginList } from '../hooks/apply-plugins.js'
+import type { PluginList } from '../hooks/check-plugins.js'
 import type { ObserverHealth } from '../hooks/observe.js'
 import type { JsonValue } from '../internal/json.js'
 import type { PromptRegistry } from '../prompts/prompt-registry.js'
@@ -107,7 +107,10 @@ export interface Runtime {
   /** Turns `events.fatal` off. The callback and the plugins stay (E-6, E-21). */
   reset(): void
   health(): Health
-  /** Ends all runs as aborted, waits for them, disposes plugins and providers, and closes the store. Safe to call twice. */
+  /**
+   * Ends all runs as aborted, waits for them, disposes plugins and providers. It closes a store that it made itself; one that
+   * was given stays open, and whoever made it closes it afterwards. Safe to call twice.
+   */
   close(): Promise<void>
   readonly agents: AgentRegistry
   readonly prompts: PromptRegistry
