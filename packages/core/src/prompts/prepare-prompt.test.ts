@@ -23,8 +23,8 @@ describe('renderPrompt', () => {
 
   it('P-12, P-W3: a missing value in either template is named before anything is rendered', async () => {
     const prompt = await prepare({ system_prompt_template: 'You serve {clerk}.' })
-    expect(() => renderPrompt(prompt, { question: 'x' })).toThrow('Placeholder {clerk} has no value')
-    expect(() => renderPrompt(prompt, undefined, { clerk: 'x' })).toThrow('Placeholder {question} has no value')
+    expect(() => renderPrompt(prompt, { question: 'x' })).toThrow('{clerk} of profile "ap_desk" has no value')
+    expect(() => renderPrompt(prompt, undefined, { clerk: 'x' })).toThrow('Placeholder {question} of profile')
     expect(() => renderPrompt(prompt, undefined)).toThrow('{clerk} (and {question})')
   })
 
