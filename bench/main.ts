@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Figure } from './measure/figure.js'
 import type { SuiteMessage, SuiteOrder } from './programs/suite.js'
+import { markdownTable } from './report/markdown-table.js'
 import { printFigures } from './report/print-figures.js'
 import { readArguments } from './report/read-arguments.js'
 import { SUITES } from './suites/suite-list.js'
@@ -13,7 +14,7 @@ import type { Suite } from './suites/suite-list.js'
 const FULL = { slices: 40, warmUps: 12 }
 const QUICK = { slices: 10, warmUps: 5 }
 
-const { quick, only, json } = readArguments(process.argv.slice(2))
+const { quick, only, json, table } = readArguments(process.argv.slice(2))
 console.log(`Node ${process.version}${quick ? ', quick: for development, not for the record' : ''}`)
 const figures: Figure[] = []
 for (const suite of SUITES) {
@@ -30,6 +31,7 @@ if (json !== undefined) {
   const { node, v8 } = process.versions
   writeFileSync(json, `${JSON.stringify({ node, v8, quick, figures }, null, 2)}\n`)
 }
+if (table !== undefined) writeFileSync(table, `${markdownTable(figures)}\n`)
 
 /** A suite has a process of its own: what one leaves in the heap and in the compiler's memory reaches no other. */
 function runSuite(suite: Suite): Promise<readonly Figure[]> {
