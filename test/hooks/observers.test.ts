@@ -240,11 +240,11 @@ describe('deadlines of observers', () => {
   })
 })
 
-describe('the signal of a closing observer', () => {
+describe('H-3: the signal of an observer', () => {
   const never = () => new Promise(() => {})
   const { tool } = notes()
   const told = (
-    point: 'afterModelCall' | 'afterToolCall',
+    point: 'afterModelCall' | 'afterToolCall' | 'afterExecution',
     timeouts: readonly number[],
     work: () => Promise<unknown>,
   ) => {
@@ -271,7 +271,7 @@ describe('the signal of a closing observer', () => {
     return { fired, start }
   }
 
-  it.each(['afterModelCall', 'afterToolCall'] as const)(
+  it.each(['afterModelCall', 'afterToolCall', 'afterExecution'] as const)(
     'fires at its deadline in %s, and the run goes on without it',
     async (point) => {
       const { fired, start } = told(point, [1_000], never)
@@ -279,6 +279,25 @@ describe('the signal of a closing observer', () => {
       expect(fired).toEqual(['0 TimeoutError at 400'])
     },
   )
+
+  it('fires in onStop too, and no context of an observer freezes it or has it in a copy', async () => {
+    const fired: string[] = []
+    const copies: string[][] = []
+    const slow = plugin('slow', (hooks) =>
+      hooks.onStop.tap('x', (context) => {
+        copies.push(Object.keys({ ...context }))
+        context.signal.addEventListener('abort', () => fired.push((context.signal.reason as Error).name))
+        return never() as never
+      }),
+    )
+    const veto = gate('beforeModelCall', () => {
+      throw new Veto('NO', 'No.')
+    })
+    const given = await rig([], { plugins: [veto, slow], timeouts: { observerTimeoutMs: 400 } })
+    expect((await given.run()).code).toBe('NO')
+    expect(fired).toEqual(['TimeoutError'])
+    expect(copies[0]).not.toContain('signal')
+  })
 
   it('fires at the deadline of its own tap', async () => {
     const { fired, start } = told('afterModelCall', [50], never)

@@ -2,9 +2,12 @@ import { currentFrame, runInFrame } from '../context/frame.js'
 import type { Frame } from '../context/frame.js'
 import type { OnStopContext } from '../hooks/hook-contexts.js'
 import { observe } from '../hooks/observe.js'
+import { withSignal } from '../hooks/with-signal.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { deepFreeze } from '../internal/deep-freeze.js'
 import { isPlainJson } from '../internal/json.js'
+import { LazySignal } from '../internal/lazy-signal.js'
+import { frozenReceipt } from './frozen-receipt.js'
 import type { Tree, TreeStop } from './tree.js'
 
 /** What an effect is known by to the observers of a stop. */
@@ -42,9 +45,9 @@ export function tellStop(
   if (taps.length === 0) return undefined
   const inside = frameInside(tree)
   const run = (inside ?? tree.frame)?.run
-  const context: OnStopContext = deepFreeze({
+  const stopped: Omit<OnStopContext, 'signal'> = {
     ...fields,
-    details: isPlainJson(fields.details) ? structuredClone(fields.details) : null,
+    details: isPlainJson(fields.details) ? deepFreeze(structuredClone(fields.details)) : null,
     effectId: ids?.effectId ?? null,
     attempt: ids?.attempt ?? null,
     executionId: ids?.executionId ?? (tree.stateOpen ? (run?.executionId ?? null) : null),
@@ -53,9 +56,11 @@ export function tellStop(
     createdBy: tree.options.createdBy,
     sessionId: ids?.sessionId ?? run?.sessionId ?? null,
     tenant: tree.options.tenant,
-    receipt,
-  })
-  const tell = (): Promise<void> | undefined => observe(tree.observing, taps, context, true)
+    receipt: receipt === null ? null : frozenReceipt(receipt),
+  }
+  const late = new LazySignal()
+  const context = withSignal(stopped, late)
+  const tell = (): Promise<void> | undefined => observe(tree.observing, taps, context, true, late)
   // an abort or a deadline comes from anywhere, also from inside another run (CASE-27)
   const promise =
     inside === undefined ? tree.inPlace(tell) : inside === currentFrame() ? tell() : runInFrame(inside, tell)

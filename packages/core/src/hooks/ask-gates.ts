@@ -4,13 +4,14 @@ import type { Deadline, Deadlines } from '../internal/deadlines.js'
 import { isThenable } from '../internal/json.js'
 import type { Logger } from '../internal/logger.js'
 import type { StopSource } from '../internal/stop-source.js'
-import { readAnswer, ReturnedValue, SHADOW_ANSWER, stopCode, timedOut } from './answer-kind.js'
+import { readAnswer, ReturnedValue, SHADOW_ANSWER, timedOut } from './answer-kind.js'
 import type { GateStop } from './answer-kind.js'
 import type { AskingState } from './asking-context.js'
 import { callWithCallback } from './call-with-callback.js'
 import type { AskPoint } from './hook-points.js'
 import type { CompiledTap } from './hook-set.js'
-import type { GateAnswer, GateReceipt } from './receipt.js'
+import { passedRow, row } from './gate-rows.js'
+import type { GateReceipt } from './receipt.js'
 import { Stage } from './stage.js'
 
 /** What the dispatcher needs from its tree. */
@@ -274,20 +275,6 @@ const LATE = -1
 
 function aborted(tap: CompiledTap): GateStop {
   return { answer: 'aborted', error: undefined, by: tap.origin }
-}
-
-/** How long a tap has to take for its row to say so, in milliseconds: below that, all its rows are one. */
-const SHOWN_MS = 0.05
-
-function passedRow(point: AskPoint, tap: CompiledTap, ms: number): GateReceipt {
-  return ms < SHOWN_MS && tap.passed !== undefined ? tap.passed : row(point, tap, 'passed', ms)
-}
-
-function row(point: AskPoint, tap: CompiledTap, answer: GateAnswer, ms: number, stop?: GateStop): GateReceipt {
-  const code = stop === undefined ? undefined : stopCode(stop)
-  return code === undefined
-    ? { plugin: tap.plugin, point, stage: tap.stage, answer, ms }
-    : { plugin: tap.plugin, point, stage: tap.stage, answer, code, ms }
 }
 
 function logLate(logger: Logger, point: AskPoint, tap: CompiledTap, stop: GateStop | undefined): void {

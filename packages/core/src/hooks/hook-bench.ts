@@ -168,7 +168,7 @@ export async function createHookBench(plugins: PluginList, parts: HookBenchParts
     async tell(point, input = {}, place = {}) {
       const state = new AskingState()
       const caller = normalizeCaller(place.caller)
-      const closing = point === 'afterModelCall' || point === 'afterToolCall'
+      const closing = point !== 'onEvent'
       const context = closing ? benchClosingContext(input, caller, state) : benchObserverContext(input, caller)
       await runInFrame(frameFor(context, place, undefined, true), () =>
         observe(observing, set.observers[point], context, true, closing ? state : undefined),

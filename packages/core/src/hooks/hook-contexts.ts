@@ -202,6 +202,8 @@ export interface AfterExecutionContext {
   /** True when it is sent for a run whose process died. */
   readonly recovered: boolean
   readonly receipt: Receipt | null
+  /** Fires where an observer missed its deadline and the run goes on without it. Made when first read. */
+  readonly signal: AbortSignal
 }
 
 /** A stop, a refusal or a pause, with who gave it. */
@@ -221,6 +223,8 @@ export interface OnStopContext {
   readonly sessionId: string | null
   readonly tenant: string | null
   readonly receipt: Receipt | null
+  /** Fires where an observer missed its deadline and the run goes on without it. Made when first read. */
+  readonly signal: AbortSignal
 }
 
 /** Context of `augmentSystemPrompt`, beside the prompt itself. */

@@ -7,7 +7,9 @@ import type { Tree } from '../generate/tree.js'
 import type { AfterExecutionContext } from '../hooks/hook-contexts.js'
 import { describeError, observe } from '../hooks/observe.js'
 import type { Receipt } from '../hooks/receipt.js'
+import { withSignal } from '../hooks/with-signal.js'
 import type { JsonObject } from '../internal/json.js'
+import { LazySignal } from '../internal/lazy-signal.js'
 import { wellFormedJson } from '../internal/well-formed-text.js'
 import { totalInput } from '../messages/usage.js'
 import { closeTurn } from '../sessions/session-header.js'
@@ -125,7 +127,7 @@ export async function tellAfterExecution(
     ended.status === 'completed'
       ? null
       : Object.freeze({ kind: ended.failure.kind, error: snapshotError(ended.failure.error) })
-  const context: AfterExecutionContext = Object.freeze({
+  const fields: Omit<AfterExecutionContext, 'signal'> = {
     executionId: facts.executionId as string,
     rootExecutionId: facts.rootExecutionId,
     effectId: receipt?.effectId ?? `${facts.rootExecutionId}/execution`,
@@ -143,8 +145,9 @@ export async function tellAfterExecution(
     failure,
     recovered,
     receipt: receipt === null ? null : frozenReceipt(receipt),
-  })
-  await observe(tree.observing, taps, context, true)
+  }
+  const late = new LazySignal()
+  await observe(tree.observing, taps, withSignal(fields, late), true, late)
 }
 
 /** The last event of a run, for a stream. */
