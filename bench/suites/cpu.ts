@@ -16,7 +16,7 @@ import type { SuiteOptions } from './suite-options.js'
 
 const IN_FLIGHT = [1, 32, 256]
 /** Requests that a slice makes at least. */
-const REQUESTS_A_SLICE = 240
+const REQUESTS_A_SLICE = 120
 
 /** CPU time per run: the raw loop, itself again, and the runtime with each set of plugins, slice by slice. */
 export async function cpuSuite(server: LoopbackServer, options: SuiteOptions): Promise<Figure[]> {
