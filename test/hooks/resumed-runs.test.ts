@@ -84,6 +84,77 @@ it('S-20: a run below that was not come to between two pauses keeps what it had 
   })
 })
 
+it('S-20: what a run below waits for stays open where a resume pauses again before it comes to it', async () => {
+  let strict = false
+  const careful = gate(
+    'inspectToolInput',
+    ({ toolCode, agentCode, decision }) => {
+      if (toolCode === 'write_note' && (agentCode === 'below' || strict) && decision === undefined)
+        throw new Pause('APPROVE')
+    },
+    { name: 'careful' },
+  )
+  const { tool, calls } = notes()
+  const given = await rig(
+    [
+      on('Go on.', reply.toolCall('ask').toolCall('write_note')),
+      on('Below', reply.toolCall('write_note')),
+      on('Below', 'Written.'),
+      on('Go on.', 'Done.'),
+    ],
+    {
+      agents: [desk([tool, read('ask', { agent: 'below' }) as never]), desk([tool], { code: 'below', user: 'Below' })],
+      plugins: [careful],
+    },
+  )
+  const first = paused((await given.run()).run)
+  strict = true
+  const second = paused(await given.runtime.resume(first.executionId, ALL))
+  expect(second.pending.map(({ agentCode }) => agentCode).sort()).toEqual(['below', 'desk'])
+  expect(second.pending).toContainEqual(first.pending[0])
+  await approve(given.runtime, second)
+  expect(await given.runtime.resume(first.executionId, ALL)).toMatchObject({ status: 'completed', text: 'Done.' })
+  expect(calls).toHaveLength(2)
+})
+
+it('CASE-06: a decision counts for its arguments alone also where another pause came between it and its effect', async () => {
+  let strict = false
+  let drift = 0
+  const paid: number[] = []
+  const pay = defineTool({
+    code: 'pay',
+    description: 'Pays.',
+    effect: 'write',
+    input: z.object({ amount: z.number().default(() => (drift += 1000)) }),
+    handler: ({ amount }) => void paid.push(amount),
+  })
+  const careful = gate(
+    'inspectToolInput',
+    ({ toolCode, decision }) => {
+      if ((toolCode === 'pay' || (toolCode === 'write_note' && strict)) && decision === undefined)
+        throw new Pause('APPROVE')
+    },
+    { name: 'careful' },
+  )
+  const given = await rig(
+    [on('Go on.', reply.toolCall('ask').toolCall('write_note')), on('Below', reply.toolCall('pay', {}))],
+    {
+      agents: [
+        desk([notes().tool, read('ask', { agent: 'below' }) as never]),
+        desk([pay as never], { code: 'below', user: 'Below' }),
+      ],
+      plugins: [careful],
+    },
+  )
+  const first = paused((await given.run()).run)
+  await approve(given.runtime, first)
+  strict = true
+  await approve(given.runtime, paused(await given.runtime.resume(first.executionId, ALL)))
+  const third = paused(await given.runtime.resume(first.executionId, ALL))
+  expect(third.pending.map(({ toolCode }) => toolCode)).toEqual(['pay'])
+  expect(paid).toEqual([])
+})
+
 describe('A-43: the timeout of a run that was paused', () => {
   const timed = { timeoutSeconds: 10 }
   /** A run, or one below it, that takes 4 s, waits for a human, takes 4 s more, waits again, and takes `last` ms. */

@@ -14,8 +14,12 @@ export interface TreeSnapshot {
   readonly modelCalls: number
   readonly toolCalls: number
   readonly usage: Usage
-  /** Answers that were given before this pause and whose effects have not run yet, and when earlier pauses expire; by effect. */
+  /**
+   * Answers that were given before this pause and whose effects have not run yet, digests of the arguments that they are about,
+   * and when earlier pauses expire; by effect.
+   */
   readonly decisions: Readonly<Record<string, Decision>>
+  readonly asked: Readonly<Record<string, string>>
   readonly expired: Readonly<Record<string, number>>
   /** What the runs that were open at the pause had spent, by execution id. */
   readonly runs: Readonly<Record<string, SpentRun>>

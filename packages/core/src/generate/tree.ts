@@ -71,6 +71,8 @@ export class Tree implements TreeState {
   /** Pauses of the run that is resumed, by effect: when they expire. */
   readonly expired = new Map<string, number>()
   readonly pending: PendingRecord[] = []
+  /** What waited for a human in runs that the resume has not come to yet: a pause before that lists it still. */
+  waiting: readonly PendingRecord[] = []
   readonly inFlight = new Set<string>()
   /** Runs of the tree that are open, by execution id: what they used so far is stored at a pause. */
   readonly open = new Map<string, { readonly spent: SpentRun }>()
@@ -162,6 +164,12 @@ export class Tree implements TreeState {
     if (stop.answer !== 'waited') return stop.error.message
     const { maxWaitMs } = this.parts.timeouts
     return `${stop.error.message} This run may wait ${maxWaitMs} ms in all (timeouts.maxWaitMs), so it ends.`
+  }
+
+  /** Notes that a run of the tree goes on or begins: what it waits for it says itself. */
+  enter(executionId: string, run: { readonly spent: SpentRun }): void {
+    this.open.set(executionId, run)
+    if (this.waiting.length > 0) this.waiting = this.waiting.filter((entry) => entry.executionId !== executionId)
   }
 
   addUsage(usage: Usage): void {
@@ -262,6 +270,7 @@ export class Tree implements TreeState {
       ...this.bounds.snapshot(),
       usage: this.usage,
       decisions: Object.fromEntries(this.decisions),
+      asked: Object.fromEntries(this.askedDigests),
       expired: Object.fromEntries(this.expired),
       // a run below that this pause came before stands as the pause before left it
       runs: Object.fromEntries([...this.usedBefore, ...[...this.open].map(([id, run]) => [id, run.spent] as const)]),
@@ -275,6 +284,7 @@ export class Tree implements TreeState {
     this.usage = snapshot.usage
     for (const [effectId, decision] of Object.entries(snapshot.decisions))
       this.decisions.set(effectId, deepFreeze(decision))
+    for (const [effectId, asked] of Object.entries(snapshot.asked)) this.askedDigests.set(effectId, asked)
     for (const [effectId, at] of Object.entries(snapshot.expired)) this.expired.set(effectId, at)
     for (const [id, spent] of Object.entries(snapshot.runs)) this.usedBefore.set(id, spent)
     this.bounds.restore(snapshot)

@@ -181,7 +181,7 @@ async function recorded(
   )
   if (replayed) await store.executions.update(executionId, { status: 'running', updatedAt: clock.now() })
   frame.run = run.facts
-  tree.open.set(executionId, run)
+  tree.enter(executionId, run)
   const recorder = new RunRecorder(tree, steps, undefined)
   let ended: Ended
   try {

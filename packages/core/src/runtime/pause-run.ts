@@ -41,7 +41,7 @@ export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder
   const executionId = tree.rootExecutionId
   await tree.windUp(false)
   await tree.settle()
-  const pending = Object.freeze([...tree.pending])
+  const pending = Object.freeze([...tree.pending, ...tree.waiting])
   const state: PausedState = {
     version: 1,
     journal: engine.snapshot(executionId),

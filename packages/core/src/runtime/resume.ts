@@ -171,6 +171,7 @@ async function carryOn(
   let unlink: (() => void) | undefined
   try {
     tree.restore(stored.tree)
+    tree.waiting = record.pending.filter(({ decision }) => decision === null)
     for (const entry of record.pending) {
       if (entry.decision !== null) tree.decisions.set(entry.effectId, Object.freeze({ ...entry.decision }))
       if (entry.argsDigest !== '') tree.askedDigests.set(entry.effectId, entry.argsDigest)

@@ -148,7 +148,7 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
     throw await neverBegan(top, run, effect, error)
   }
   frame.run = run.facts
-  tree.open.set(executionId, run)
+  tree.enter(executionId, run)
   const timeout = armTimeout(top)
   if (resumed !== undefined) resumed.untouched = false
   // a journal in the store is deleted when the run ends
