@@ -25,6 +25,10 @@ const mayImport = {
   core: [],
   providers: ['core'],
   testkit: ['core'],
+  'hooks-budget': ['core'],
+  'hooks-rate-limit': ['core'],
+  'hooks-audit': ['core'],
+  'hooks-policy': ['core'],
 }
 
 const packages = Object.keys(mayImport)
