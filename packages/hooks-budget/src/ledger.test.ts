@@ -1,0 +1,266 @@
+import { createMemoryStore } from '@sluice/core'
+import type { JsonValue } from '@sluice/core'
+import { failingStore, fakeClock } from '@sluice/testkit'
+import { describe, expect, it } from 'vitest'
+import { readBucket } from './bucket.js'
+import { Ledger } from './ledger.js'
+import type { HoldRequest, Resolution } from './ledger.js'
+import type { Bound, Limit } from './limit.js'
+import { windowsOf } from './window.js'
+
+const LIFE_MS = 60_000
+const make = (id: string, amount: bigint, parts: Partial<Limit> = {}): Bound => {
+  const limit: Limit = {
+    id,
+    scope: 'user',
+    key: undefined,
+    unit: 'usd',
+    amount,
+    windowOf: windowsOf(undefined, 'UTC'),
+    thresholdPercents: [],
+    landing: undefined,
+    ...parts,
+  }
+  return { limit, key: ['limit', id, 'user', 'petra.k'] }
+}
+
+function rig(...bounds: readonly Bound[]) {
+  const clock = fakeClock()
+  const documents = createMemoryStore({ clock }).documents('plugin:hooks-budget')
+  const ledger = new Ledger(documents, LIFE_MS)
+  const limits = bounds.map((bound) => bound.limit)
+  const request = (effectId: string, amount: bigint, parts: Partial<HoldRequest> = {}): HoldRequest => ({
+    effectId,
+    attempt: 1,
+    asks: bounds.map((bound) => ({ ...bound, amountFor: () => amount })),
+    outputTokens: 100n,
+    mayLand: false,
+    held: {},
+    ...parts,
+  })
+  return {
+    clock,
+    documents,
+    ledger,
+    hold: (effectId: string, amount: bigint, parts?: Partial<HoldRequest>) =>
+      ledger.hold(request(effectId, amount, parts)),
+    close: (effectId: string, resolution: Resolution, attempt = 1, found = bounds) =>
+      ledger.close({ effectId, attempt }, found, limits, () => resolution),
+    bucket: async (index = 0) => readBucket(await documents.get((bounds[index] as Bound).key)),
+  }
+}
+
+const settled = (usd: bigint): Resolution => ({ kind: 'settled', amounts: { usd, tokens: null }, booked: {} })
+const released: Resolution = { kind: 'released', booked: null }
+
+describe('holds', () => {
+  it.each([
+    [0n, 0n, 'refused'],
+    [0n, 1n, 'refused'],
+    [1n, 1n, 'held'],
+    [10n, 9n, 'held'],
+    [10n, 10n, 'held'],
+    [10n, 11n, 'refused'],
+  ])('CASE-09: a limit of %d and a call of %d: %s', async (amount, asked, answer) => {
+    expect((await rig(make('a', amount)).hold('one', asked)).answer.kind).toBe(answer)
+  })
+
+  it('CASE-08: a refusal on the second limit leaves nothing held on the first', async () => {
+    const { hold, bucket, documents } = rig(make('wide', 100n), make('tight', 10n))
+    const { answer } = await hold('one', 11n)
+    expect(answer).toMatchObject({
+      kind: 'refused',
+      shortage: { limit: { id: 'tight' }, spent: 0n, held: 0n, asked: 11n, left: 10n, amount: 10n },
+    })
+    expect((await bucket(0)).windows).toEqual([])
+    expect((await documents.list([])).items).toEqual([])
+  })
+
+  it('CASE-12: the same attempt asked again holds once, the next attempt holds anew', async () => {
+    const { hold, bucket } = rig(make('a', 100n))
+    await hold('one', 10n)
+    await hold('one', 10n)
+    expect((await bucket()).windows[0]?.held).toBe(10n)
+    await hold('one', 10n, { attempt: 2 })
+    expect((await bucket()).windows[0]?.held).toBe(20n)
+  })
+
+  it('a hold that comes after its attempt has ended takes nothing; the next attempt does', async () => {
+    const { hold, close, bucket } = rig(make('a', 100n))
+    expect((await close('one', released)).answer).toBe('marked')
+    expect((await hold('one', 10n)).answer.kind).toBe('closed')
+    expect((await bucket()).open).toEqual([])
+    expect((await hold('one', 10n, { attempt: 2 })).answer.kind).toBe('held')
+  })
+
+  it('a charge above its hold is booked in full, told as an overrun, and closes the limit', async () => {
+    const { hold, close, bucket } = rig(make('a', 100n))
+    await hold('one', 60n)
+    const { events } = await close('one', settled(130n))
+    expect(events).toMatchObject([{ type: 'overrun', effectId: 'one', attempt: 1, held: 60n, charged: 130n }])
+    expect((await bucket()).windows[0]).toMatchObject({
+      spent: 130n,
+      held: 0n,
+      overrun: 70n,
+      overruns: [{ effectId: 'one', attempt: 1, amount: 70n }],
+    })
+    expect((await hold('two', 1n)).answer.kind).toBe('refused')
+  })
+
+  it('a hold that nobody resolves lapses into a booked estimate; a late settle corrects it, once', async () => {
+    const { hold, close, bucket, clock } = rig(make('a', 100n))
+    await hold('one', 60n)
+    clock.advance(LIFE_MS)
+    const { answer, events } = await hold('two', 41n)
+    expect([answer.kind, events]).toEqual(['refused', []])
+    expect((await hold('two', 40n)).events).toMatchObject([{ type: 'lapsed', effectId: 'one', held: 60n }])
+    expect((await bucket()).windows[0]).toMatchObject({ spent: 0n, held: 40n, unknown: 60n })
+    await close('one', settled(5n))
+    expect((await bucket()).windows[0]).toMatchObject({ spent: 5n, held: 40n, unknown: 0n })
+    expect((await close('one', settled(5n))).answer).toBe('repeated')
+    expect((await close('one', released)).answer).toBe('repeated')
+    expect((await bucket()).windows[0]).toMatchObject({ spent: 5n, held: 40n, unknown: 0n })
+  })
+
+  it('a hold stands one millisecond before its life ends', async () => {
+    const { hold, bucket, clock } = rig(make('a', 100n))
+    await hold('one', 60n)
+    clock.advance(LIFE_MS - 1)
+    await hold('two', 1n)
+    expect((await bucket()).windows[0]).toMatchObject({ held: 61n, unknown: 0n })
+  })
+
+  it('belongs to the window in which it was taken, also when it is settled in the next one', async () => {
+    const { hold, close, bucket, clock } = rig(make('a', 100n, { windowOf: windowsOf('hour', 'UTC') }))
+    const start = clock.now()
+    await hold('one', 100n)
+    clock.advance(3_600_000 - 1)
+    expect((await hold('two', 1n)).answer.kind).toBe('refused')
+    clock.advance(1)
+    expect((await hold('two', 100n)).answer.kind).toBe('held')
+    await close('one', settled(90n))
+    const { windows } = await bucket()
+    expect(windows.map((window) => [window.start - start, window.spent, window.held])).toEqual([
+      [0, 90n, 0n],
+      [3_600_000, 0n, 100n],
+    ])
+  })
+
+  it('a thousand windows leave a small document, and none in which something stands is dropped', async () => {
+    const { hold, close, bucket, clock } = rig(make('a', 100n, { windowOf: windowsOf('hour', 'UTC') }))
+    await hold('first', 7n)
+    const start = clock.now()
+    for (let hour = 0; hour < 1_000; hour++) {
+      clock.advance(3_600_000)
+      await hold(`effect-${hour}`, 1n)
+      await close(`effect-${hour}`, settled(1n))
+    }
+    const { windows } = await bucket()
+    expect(windows.length).toBe(4)
+    expect(windows[0]).toMatchObject({ start, unknown: 7n })
+  })
+
+  it('is resolved where it was taken, although other buckets are found now', async () => {
+    const { hold, close, bucket } = rig(make('a', 100n), make('b', 100n))
+    await hold('one', 60n)
+    expect((await close('one', settled(5n), 1, [])).answer).toBe('resolved')
+    expect((await bucket(0)).windows[0]).toMatchObject({ spent: 5n, held: 0n })
+    expect((await bucket(1)).windows[0]).toMatchObject({ spent: 5n, held: 0n })
+  })
+
+  it('tells each threshold once in a window, of what is booked and not of what is held', async () => {
+    const { hold, close } = rig(make('a', 100n, { thresholdPercents: [50, 80] }))
+    const told: (number | string)[] = []
+    for (const [index, amount] of [49n, 1n, 20n, 15n].entries()) {
+      told.push(...(await hold(`${index}`, amount)).events.map((event) => event.type))
+      const { events } = await close(`${index}`, settled(amount))
+      told.push(...events.map((event) => (event.type === 'threshold' ? event.percent : event.type)))
+    }
+    expect(told).toEqual([50, 80])
+  })
+
+  it('names the largest output cap that fits into all limits', async () => {
+    const bounds = [make('a', 1_000n), make('b', 500n)]
+    const { ledger } = rig(...bounds)
+    const asks = bounds.map((bound, index) => ({
+      ...bound,
+      amountFor: (out: bigint) => 100n + out * BigInt(index + 1),
+    }))
+    const request = { effectId: 'one', attempt: 1, asks, mayLand: false, held: {} }
+    const { answer } = await ledger.hold({ ...request, outputTokens: 2_000n })
+    expect(answer).toMatchObject({ kind: 'refused', fits: 200n })
+    expect((await ledger.hold({ ...request, outputTokens: 200n })).answer.kind).toBe('held')
+    expect((await ledger.hold({ ...request, effectId: 'two', outputTokens: 200n })).answer).toMatchObject({
+      fits: null,
+    })
+  })
+
+  it('lands while the slice for a last request is there, and refuses when it is gone', async () => {
+    const bound = make('a', 100n, { landing: { maxOutputTokens: 10 } })
+    const { ledger, close } = rig(bound)
+    const ask = (effectId: string, output: bigint, mayLand: boolean) =>
+      ledger.hold({
+        effectId,
+        attempt: 1,
+        asks: [{ ...bound, amountFor: (out: bigint) => 10n + out }],
+        outputTokens: output,
+        mayLand,
+        held: {},
+      })
+    // 20 are kept for landing: 80 is the most that another call may take
+    expect((await ask('one', 71n, true)).answer).toMatchObject({ kind: 'land', maxOutputTokens: 10 })
+    expect((await ask('two', 70n, true)).answer.kind).toBe('held')
+    expect((await ask('three', 1n, true)).answer).toMatchObject({ kind: 'land', maxOutputTokens: 1 })
+    expect((await ask('four', 10n, false)).answer.kind).toBe('held')
+    expect((await ask('five', 10n, true)).answer.kind).toBe('refused')
+    await close('four', released)
+    expect((await ask('six', 11n, false)).answer.kind).toBe('refused')
+  })
+
+  it('a document that cannot be read stops everything and is not overwritten', async () => {
+    const { hold, documents } = rig(make('a', 100n))
+    const key = ['limit', 'a', 'user', 'petra.k']
+    const documentsThatAreNone: readonly JsonValue[] = [
+      null,
+      7,
+      { version: 2 },
+      { version: 1, override: null, windows: [{}], open: [] },
+    ]
+    for (const broken of documentsThatAreNone) {
+      await documents.put(key, broken)
+      await expect(hold('one', 1n)).rejects.toMatchObject({ code: 'LEDGER_DAMAGED' })
+      expect(await documents.get(key)).toEqual(broken)
+    }
+  })
+
+  it('CASE-10: sums above 2^53 of the unit are exact, through JSON', async () => {
+    const huge = 2n ** 80n
+    const { hold, close, bucket } = rig(make('a', huge))
+    await hold('one', huge - 1n)
+    await close('one', settled(huge - 1n))
+    expect((await hold('two', 1n)).answer.kind).toBe('held')
+    expect((await hold('three', 1n)).answer.kind).toBe('refused')
+    expect((await bucket()).windows[0]?.spent).toBe(huge - 1n)
+  })
+
+  it.each(['unknown', 'unknown-lost'] as const)(
+    'a write of which it cannot be known whether it happened (%s) is repeated without a second hold',
+    async (as) => {
+      const bound = make('a', 100n)
+      const store = failingStore(createMemoryStore({ clock: fakeClock() }), [{ on: 'documents.transact', nth: 1, as }])
+      const documents = store.documents('plugin:hooks-budget')
+      const ledger = new Ledger(documents, LIFE_MS)
+      const request: HoldRequest = {
+        effectId: 'one',
+        attempt: 1,
+        asks: [{ ...bound, amountFor: () => 60n }],
+        outputTokens: 0n,
+        mayLand: false,
+        held: {},
+      }
+      await expect(ledger.hold(request)).rejects.toMatchObject({ code: 'STORE_OUTCOME_UNKNOWN' })
+      expect((await ledger.hold(request)).answer.kind).toBe('held')
+      expect(readBucket(await documents.get(bound.key)).windows[0]?.held).toBe(60n)
+    },
+  )
+})
