@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue, LogEntry } from '@sluice/core'
+import type { AuditDraft, AuditEntry } from './audit-entry.js'
+import { NO_ENTRY } from './audit-entry.js'
+import { auditError } from './audit-error.js'
+import type { AuditKey } from './seal-entry.js'
+import { sealEntry } from './seal-entry.js'
+
+/** Keys of a log: the one in force, and those that may stand before it. */
+export interface LogKeys {
+  readonly current: AuditKey | undefined
+  readonly previous: readonly AuditKey[]
+}
+
+/**
+ * The entries that follow `tail`: the drafts in their order, and before them an entry under both keys where the key in force
+ * is not the one of `tail`. Pure.
+ *
+ * @throws AUDIT_LOG_FOREIGN, AUDIT_KEY_UNKNOWN
+ */
+export function nextEntries(
+  log: string,
+  tail: LogEntry | undefined,
+  at: number,
+  drafts: readonly AuditDraft[],
+  keys: LogKeys,
+): AuditEntry[] {
+  const last = tail === undefined ? undefined : readTail(log, tail)
+  const entries: AuditEntry[] = []
+  let seq = last === undefined ? 0 : last.seq + 1
+  let prev = last?.hash ?? NO_ENTRY
+  const add = (draft: AuditDraft, sealing: readonly AuditKey[]): void => {
+    const entry = sealEntry(draft, { log, seq, storedAt: at, prev }, sealing)
+    entries.push(entry)
+    seq += 1
+    prev = entry.hash
+  }
+  const { current } = keys
+  const before = last?.key ?? null
+  if (last !== undefined && before !== (current?.id ?? null)) {
+    if (current === undefined) throw keyUnknown(log, before, 'and no key was given')
+    const old = keys.previous.find((key) => key.id === before)
+    if (before !== null && old === undefined) throw keyUnknown(log, before, `and "${current.id}" is to follow it`)
+    const first = drafts[0]
+    add(keyChange(first?.at ?? at, before, current.id), old === undefined ? [current] : [old, current])
+  }
+  const sealing = current === undefined ? [] : [current]
+  for (const draft of drafts) add(draft, sealing)
+  return entries
+}
+
+interface Tail {
+  readonly seq: number
+  readonly hash: string
+  /** Id of the key in force behind it. */
+  readonly key: string | null
+}
+
+function readTail(log: string, tail: LogEntry): Tail {
+  const value = isObject(tail.value) ? tail.value : {}
+  const { seq, hash, macs, log: name } = value
+  if (name !== log || seq !== tail.index || typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) {
+    throw auditError('AUDIT_LOG_FOREIGN', `Entry ${tail.index} of the log "${log}" is no audit entry of this log.`, {
+      log,
+      index: tail.index,
+    })
+  }
+  const last: JsonValue | undefined = Array.isArray(macs) ? (macs as readonly JsonValue[]).at(-1) : undefined
+  const key = last !== undefined && isObject(last) && typeof last.key === 'string' ? last.key : null
+  return { seq: tail.index, hash, key }
+}
+
+function keyChange(at: number, from: string | null, to: string): AuditDraft {
+  return {
+    event: 'key.changed',
+    at,
+    run: null,
+    execution: null,
+    effectId: null,
+    attempt: null,
+    tenant: null,
+    actor: null,
+    session: null,
+    app: null,
+    agent: null,
+    data: { from, to },
+  }
+}
+
+function keyUnknown(log: string, key: string | null, why: string): Error {
+  return auditError('AUDIT_KEY_UNKNOWN', `The log "${log}" goes on under the key "${key ?? 'none'}", ${why}.`, {
+    log,
+    key,
+  })
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}

@@ -1,0 +1,70 @@
+import type { JsonObject, JsonValue } from '@sluice/core'
+import type { AuditEntry } from './audit-entry.js'
+import { hashedText, sha256 } from './seal-entry.js'
+import { toLine } from './to-line.js'
+
+/** An entry as it was found at a place of a log, which may hold anything. */
+export interface FoundEntry {
+  /** The entry, where it has the shape of one and its hash is that of its bytes. */
+  readonly entry: AuditEntry | undefined
+  /** Its hashed bytes, as text. */
+  readonly text: string
+  /** What is wrong with it by itself; `undefined` where nothing is. */
+  readonly why: string | undefined
+}
+
+const HASH = /^[0-9a-f]{64}$/
+
+/** Reads a value that stands where an entry should stand. Never throws. */
+export function readEntry(value: unknown): FoundEntry {
+  try {
+    if (!hasShape(value)) return bad('it does not have the shape of an entry')
+    const text = hashedText(value)
+    if (sha256(text) !== value.hash) return bad('its hash is not the one of its bytes')
+    return { entry: value as unknown as AuditEntry, text, why: undefined }
+  } catch {
+    return bad('it cannot be read')
+  }
+}
+
+/** Reads one line of an export: it must be what `toLine` makes of its entry, to the byte. Never throws. */
+export function readLine(line: string): FoundEntry {
+  let value: JsonValue
+  try {
+    value = JSON.parse(line) as JsonValue
+    if (toLine(value) !== line) return bad('it is not written as the export writes it')
+  } catch {
+    return bad('it is no JSON')
+  }
+  return readEntry(value)
+}
+
+function bad(why: string): FoundEntry {
+  return { entry: undefined, text: '', why }
+}
+
+function hasShape(value: unknown): value is JsonObject {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const { v, log, seq, event, prev, hash, macs } = value as Record<string, unknown>
+  return (
+    v === 1 &&
+    typeof log === 'string' &&
+    Number.isSafeInteger(seq) &&
+    (seq as number) >= 0 &&
+    typeof event === 'string' &&
+    isHash(prev) &&
+    isHash(hash) &&
+    (macs === undefined || (Array.isArray(macs) && macs.length > 0 && macs.every(isMac)))
+  )
+}
+
+function isMac(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false
+  const { key, mac } = value as Record<string, unknown>
+  return typeof key === 'string' && isHash(mac)
+}
+
+/** True for 64 hexadecimal characters in lower case. */
+export function isHash(value: unknown): value is string {
+  return typeof value === 'string' && HASH.test(value)
+}
