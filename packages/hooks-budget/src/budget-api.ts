@@ -1,4 +1,4 @@
-import type { DocumentKey, Documents, Ids, JsonObject, JsonValue, Page, PageRequest } from '@sluice/core'
+import type { DocumentKey, Documents, Ids, JsonObject, Page, PageRequest } from '@sluice/core'
 import { checkText, fault, readAmount } from './amounts.js'
 import type { LimitAmount } from './amounts.js'
 import { effectKey, readAttempts } from './attempt.js'
@@ -89,22 +89,28 @@ export function createBudgetApi(parts: BudgetApiParts): BudgetApi {
     throw fault('LIMIT_UNKNOWN', `There is no limit "${change.limit}" for this scope; there are ${known}.`)
   }
 
-  /** Changes one bucket and writes down who did it, in one step. */
+  /** Changes one bucket and writes down who did it, in one step; nothing where the `once` of a change is there already. */
   async function changeBucket(
     change: BudgetChange,
-    record: (at: number) => JsonObject,
-    edit: (step: BucketStep, earlier: JsonValue | undefined) => JsonValue | undefined,
-    once: DocumentKey,
+    record: JsonObject & { readonly amount: string | null },
+    edit: (step: BucketStep) => void,
+    once?: DocumentKey,
   ): Promise<LimitStatus> {
     const bound = boundOf(change)
     const id = parts.ids.id()
-    return documents.transact([bound.key, once, ['change', id]], (current, at) => {
+    const keys = [bound.key, ['change', id], ...(once === undefined ? [] : [once])]
+    return documents.transact(keys, (current, at) => {
       const step = new BucketStep(bound, readBucket(current[0]), at)
-      const note = edit(step, current[1])
-      const result = statusOf(step)
-      if (note === undefined) return { next: current, result }
-      const entry = { id, at, who: change.who, why: change.why, limit: change.limit, bucket: bound.key, ...record(at) }
-      return { next: [writeBucket(step.bucket), note, entry], result: statusOf(step) }
+      const earlier = current[2]
+      if (earlier !== undefined && earlier !== record.amount) {
+        throw fault('TOP_UP_REPEATED', 'The key of this top-up was used before, with another amount.')
+      }
+      if (earlier !== undefined) return { next: current, result: statusOf(step) }
+      edit(step)
+      const { who, why, limit } = change
+      const entry = { id, at, who, why, limit, bucket: bound.key, ...record }
+      const next = [writeBucket(step.bucket), entry, ...(once === undefined ? [] : [record.amount])]
+      return { next, result: statusOf(step) }
     })
   }
 
@@ -126,36 +132,24 @@ export function createBudgetApi(parts: BudgetApiParts): BudgetApi {
       checkText(change.key, 'key')
       const { limit, key } = boundOf(change)
       const amount = readAmount(limit, change.amount)
-      const said = amount.toString()
       return changeBucket(
         change,
-        () => ({ change: 'topUp', unit: limit.unit, amount: said, key: change.key }),
-        (step, earlier) => {
-          if (earlier === said) return undefined
-          if (earlier !== undefined) {
-            throw fault('TOP_UP_REPEATED', `The key "${change.key}" has topped up this limit with another amount.`)
-          }
+        { change: 'topUp', unit: limit.unit, amount: amount.toString(), key: change.key },
+        ({ window, at }) => {
           const { who, why } = change
-          const { window, at } = step
           window.topUps = [...window.topUps, { key: change.key, amount, who, why, at }]
-          return said
         },
         ['top-up', change.key, ...key.slice(1)],
       )
     },
 
     async set(change) {
-      const { limit, key } = boundOf(change)
+      const { limit } = boundOf(change)
       const amount = change.amount === null ? null : readAmount(limit, change.amount)
-      return changeBucket(
-        change,
-        () => ({ change: 'set', unit: limit.unit, amount: amount?.toString() ?? null }),
-        ({ bucket, at }) => {
-          bucket.override = amount === null ? null : { amount, who: change.who, why: change.why, at }
-          return at
-        },
-        ['set', ...key.slice(1)],
-      )
+      const record = { change: 'set', unit: limit.unit, amount: amount?.toString() ?? null }
+      return changeBucket(change, record, ({ bucket, at }) => {
+        bucket.override = amount === null ? null : { amount, who: change.who, why: change.why, at }
+      })
     },
 
     resolve: (request) => resolveHold(parts, request),
