@@ -132,12 +132,22 @@ describe('what a limit does when', () => {
       [],
       {},
       { at: 'x' },
-      { at: 0, now: 0, level: 0, until: 0, open: [[1]], cells: [] },
+      ...[[1], null, 'x', [1, 2, 'x']].map((open) => ({ at: 0, now: 0, level: 0, until: 0, open: [open], cells: [] })),
     ]) {
       const { model, store } = await rateRig({ limits: [{ count: 'modelCalls', max: 2, per: 'minute' }] })
       await store.documents(SPACE).put(['limit', 'modelCalls:all:minute'], damaged as never)
       expect((await model(1)).error?.details).toMatchObject({ storeCode: 'STORE_DAMAGED' })
     }
+  })
+})
+
+describe('a fault of the store is told from one of a key function', () => {
+  it('what a key function throws stops the run as a failure', async () => {
+    const key = (): string => {
+      throw new TypeError('broken')
+    }
+    const { model } = await rateRig({ limits: [{ name: 'own', count: 'modelCalls', max: 2, per: 'minute', key }] })
+    expect(await model(1)).toMatchObject({ answer: 'failed', error: { code: 'HOOK_FAILED' } })
   })
 })
 

@@ -169,13 +169,17 @@ function compact(cells: readonly Cell[], spanMs: number): readonly Cell[] {
 function parse(value: JsonValue): Omit<Ledger, 'rule' | 'rewound'> {
   const { at, now, level, open, cells } = (value ?? {}) as Partial<Record<string, JsonValue>>
   const numbers = [at, now, level]
-  if (numbers.every(Number.isFinite) && Array.isArray(open) && Array.isArray(cells)) {
-    const permits = (open as [string, number, number][]).map(([id, amount, end]) => ({ id, amount, end }))
-    const closed = (cells as [number, number][]).map(([end, amount]) => ({ end, amount }))
+  if (numbers.every(Number.isFinite) && isListOfLists(open) && isListOfLists(cells)) {
+    const permits = (open as unknown as [string, number, number][]).map(([id, amount, end]) => ({ id, amount, end }))
+    const closed = (cells as unknown as [number, number][]).map(([end, amount]) => ({ end, amount }))
     if ([...permits, ...closed].every(({ end, amount }) => Number.isFinite(end) && Number.isFinite(amount)))
       return { at: at as number, now: now as number, level: level as number, open: permits, cells: closed }
   }
   throw new SluiceError('STORE_DAMAGED', 'A stored document of a rate limit is not one that this plugin writes.', {
     hint: 'Delete it, or give the limit another name.',
   })
+}
+
+function isListOfLists(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.every((entry) => Array.isArray(entry))
 }

@@ -39,8 +39,8 @@ export function quotaKey(provider: string, model: string): DocumentKey {
   return [QUOTAS, keyPart(provider), keyPart(model)]
 }
 
-/** Admits a request where the provider's last report leaves room for it. `tokens` is its upper bound, `null` where there is none. */
-export function quotaAdmission(rule: QuotaRule, key: DocumentKey, id: string, tokens: number | null): Room {
+/** Admits a request where the provider's last report left some; how many tokens it comes to nobody knows before. */
+export function quotaAdmission(rule: QuotaRule, key: DocumentKey, id: string): Room {
   return {
     key,
     enter(current, at) {
@@ -48,14 +48,12 @@ export function quotaAdmission(rule: QuotaRule, key: DocumentKey, id: string, to
       const quota = readQuota(current, at)
       const untouched = at < (current as unknown as Quota).at ? toDocument(quota) : current
       if (quota.open.includes(id)) return { taken: untouched, untouched }
-      const wait = waitOf(quota, tokens ?? 0)
+      const wait = waitOf(quota)
       if (wait > 0) return { refusal: refusal(rule, key, quota, wait), taken: untouched, untouched }
       const { requests } = quota
       const next: Quota = {
         ...quota,
         requests: requests === null ? null : { ...requests, left: requests.left - 1 },
-        tokens:
-          quota.tokens === null ? null : { ...quota.tokens, left: Math.max(0, quota.tokens.left - (tokens ?? 0)) },
         open: [...quota.open, id].slice(-MOST_OPEN),
       }
       return { taken: toDocument(next), untouched }
@@ -95,11 +93,10 @@ export function quotaReport(
   }
 }
 
-function waitOf({ now, blocked, requests, tokens }: Quota, asked: number): number {
+function waitOf({ now, blocked, requests, tokens }: Quota): number {
   const waits = [blocked - now]
   if (requests !== null && requests.left < 1) waits.push(requests.reset - now)
-  // more than the whole window is the provider's to refuse
-  if (tokens !== null && tokens.left < Math.min(asked, tokens.limit ?? asked)) waits.push(tokens.reset - now)
+  if (tokens !== null && tokens.left < 1) waits.push(tokens.reset - now)
   return Math.max(0, ...waits)
 }
 

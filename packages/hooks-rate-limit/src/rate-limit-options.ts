@@ -101,7 +101,7 @@ const limit = z
   })
 
 /** The private schema; the public type is {@link RateLimitOptions}. */
-export const rateLimitOptions = z
+export const rateLimitOptions: z.ZodType<RateLimitOptions, RateLimitOptions> = z
   .strictObject({
     limits: z.array(limit).readonly().optional(),
     leaseMs: z.number().int().min(3_000).max(3_600_000).optional(),
@@ -127,7 +127,7 @@ export const rateLimitOptions = z
           message: `"${name}" is there twice; give one of them another name`,
         })
     })
-  }) satisfies z.ZodType<RateLimitOptions>
+  })
 
 /** The scopes of a limit as a list. */
 export function scopesOf(given: LimitOptions['scope']): readonly RateScope[] {

@@ -18,7 +18,7 @@ const everything: RateLimitOptions = {
 }
 const caller = { user: 'petra.k' }
 
-describeHookPlugin('rate-limit', () => rateLimit(everything as never), {
+describeHookPlugin('rate-limit', () => rateLimit(everything), {
   module: new URL('./rate-limit.ts', import.meta.url),
   conditions: ['sluice-source'],
   passing: { caller },

@@ -31,7 +31,7 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
   version: '0.1.0',
   options: rateLimitOptions,
   apply(hooks, host) {
-    const { limits = [], leaseMs = LEASE_MS, providerQuota = false } = host.options as RateLimitOptions
+    const { limits = [], leaseMs = LEASE_MS, providerQuota = false } = host.options
     const rules = limits.map((limit) => toLimitRule(limit, leaseMs))
     const quota = quotaRule(providerQuota)
     const limiter = createLimiter(host, rules, leaseMs)
@@ -65,9 +65,7 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
         await limiter.admitCall(
           MODEL,
           { id, facts: call, signal: call.signal, tokens: asked },
-          quota === undefined
-            ? []
-            : [quotaAdmission(quota, quotaKey(call.provider, call.model), id, call.inputTokensAtMost)],
+          quota === undefined ? [] : [quotaAdmission(quota, quotaKey(call.provider, call.model), id)],
         )
       })
     }

@@ -44,11 +44,14 @@ export async function passThrough(
   signal: AbortSignal,
 ): Promise<readonly RoomRefusal[]> {
   if (rooms.length === 0) return []
+  let entering = false
   try {
     return await documents.transact(
       rooms.map(({ key }) => key),
       (current, at) => {
+        entering = true
         const entered = rooms.map((room, index) => room.enter(current[index], at))
+        entering = false
         const refusals = entered.flatMap(({ refusal }) => refusal ?? [])
         const admitted = refusals.length === 0
         return { next: entered.map(({ taken, untouched }) => (admitted ? taken : untouched)), result: refusals }
@@ -57,6 +60,8 @@ export async function passThrough(
     )
   } catch (cause) {
     const code = SluiceError.isInstance(cause) ? cause.code : null
+    // a fault of ours is no fault of the store
+    if (entering && code === null) throw cause
     throw new Veto(
       'RATE_LIMIT_UNAVAILABLE',
       `The rate limits could not be read or written (${code ?? 'the store failed'}), so nothing is admitted. See to the store and try again.`,

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { CompletedRun, PausedRun, PluginInstance, Run, RuntimeOptions, Store } from '@sluice/core'
 import {
   createMemoryStore,
@@ -9,10 +12,12 @@ import {
   shadow,
   SluiceError,
   Stage,
+  systemClock,
   Veto,
 } from '@sluice/core'
+import { createLowdbStore } from '@sluice/core/store/lowdb'
 import type { Script } from '@sluice/testkit'
-import { fakeClock, fakeIds, held, latch, providerError, reply } from '@sluice/testkit'
+import { failingStore, fakeClock, fakeIds, held, latch, providerError, reply } from '@sluice/testkit'
 import { scriptedProvider } from '@sluice/testkit/vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -55,7 +60,7 @@ async function rig(
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     providers: [provider],
     agents: [desk],
-    plugins: 'limits' in options || 'providerQuota' in options ? [rateLimit(options as never)] : (options as never),
+    plugins: 'limits' in options || 'providerQuota' in options ? [rateLimit(options)] : (options as never),
     ...more,
   })
   onTestFinished(() => runtime.close())
@@ -100,6 +105,28 @@ describe('64 runs behind a barrier on a limit of k: exactly k reach the provider
     expect(provider.calls.length).toBe(k)
     expect(codes.filter((code) => code === 'completed').length).toBe(k)
     expect(codes.filter((code) => code === 'RATE_LIMIT_EXCEEDED').length).toBe(64 - k)
+  })
+
+  it('on the folder store as on the memory store', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rate-limit-'))
+    const store = await createLowdbStore({ folder })
+    onTestFinished(async () => {
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    })
+    const limits = [
+      { count: 'modelCalls' as const, scope: 'user' as const, max: 17, per: 'minute' as const },
+      { count: 'modelCalls' as const, max: 40, per: 'minute' as const },
+    ]
+    const { provider, run, runtime } = await rig(endless, { limits }, { store, clock: systemClock })
+    const running = Array.from({ length: 64 }, (_, index) =>
+      run(index % 2 === 0 ? 'even' : 'odd').then(codeOf, (error: unknown) => codeOf(error as SluiceError)),
+    )
+    const codes = await Promise.all(running)
+    expect(codes.filter((code) => code === 'completed').length).toBe(34)
+    expect(provider.calls.length).toBe(34)
+    // what was refused by the limit per user has taken nothing of the other one
+    expect((await runtime.plugin(rateLimit).status('modelCalls:all:minute'))?.used).toBe(34)
   })
 
   it('in flight: never more than k at once, and each that ends lets the next one in', async () => {
@@ -298,6 +325,25 @@ describe('what counts', () => {
   })
 })
 
+describe('what it costs', () => {
+  it('a model call and a tool call are one step of the store before them and one after, and nothing is read', async () => {
+    const clock = fakeClock()
+    const store = failingStore(createMemoryStore({ clock }), [])
+    const limits = (['modelCalls', 'tokens', 'toolCalls'] as const).flatMap((count) => [
+      { count, scope: 'user' as const, max: 1_000_000, per: 'hour' as const },
+      { count, inFlight: 1_000_000 },
+    ])
+    const { run, end } = await rig(
+      [reply.toolCall('note', { text: 'a' }), reply('Done.')],
+      { limits, providerQuota: true },
+      { store, clock },
+    )
+    expect(codeOf(await end(run()))).toBe('completed')
+    // two model calls and a tool call
+    expect(store.calls.filter((call) => call.startsWith('documents.'))).toEqual(Array(6).fill('documents.transact'))
+  })
+})
+
 describe('slots are leases', () => {
   it('a long call holds its slot and that of its run by being renewed', async () => {
     const door = latch()
@@ -391,6 +437,31 @@ describe('limits that the provider tells of', () => {
     const before = clock.now()
     expect(codeOf(await end(run()))).toBe('completed')
     expect([clock.now() - before, provider.calls.length]).toEqual([20_000, 2])
+  })
+
+  it('a retry of the runtime waits as long as the provider asked, and passes', async () => {
+    const { run, end, provider } = await rig(
+      [providerError(429, { retryAfterMs: 20_000 }), reply('Done.')],
+      { providerQuota: true },
+      { settings: { retry: { attempts: 2, backoffMs: 10, maxBackoffMs: 30_000 } } },
+    )
+    expect(codeOf(await end(run()))).toBe('completed')
+    expect(provider.calls.length).toBe(2)
+  })
+
+  it('no token left: not sent before the reset', async () => {
+    const tokens = (left: number) => ({
+      'anthropic-ratelimit-tokens-limit': '50000',
+      'anthropic-ratelimit-tokens-remaining': String(left),
+      'anthropic-ratelimit-tokens-reset': '2026-01-01T00:00:30Z',
+    })
+    const { run, end, clock } = await rig(
+      [reply('Done.').with({ rateLimit: tokens(1) }), reply('Done.').with({ rateLimit: tokens(0) }), reply('Done.')],
+      { providerQuota: true },
+    )
+    for (const code of ['completed', 'completed', 'RATE_LIMIT_EXCEEDED']) expect(codeOf(await end(run()))).toBe(code)
+    clock.advance(30_000)
+    expect(codeOf(await end(run()))).toBe('completed')
   })
 
   it('a report that claims a year is believed for an hour', async () => {

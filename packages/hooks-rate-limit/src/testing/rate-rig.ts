@@ -36,7 +36,7 @@ export function retryAfter(answer: BenchAnswer): number | undefined {
 export async function rateRig(options: RateLimitOptions, parts: RateRigParts = {}): Promise<RateRig> {
   const clock = parts.clock ?? fakeClock()
   const store = parts.store ?? createMemoryStore({ clock })
-  const bench = await createHookBench([rateLimit(options as never)], {
+  const bench = await createHookBench([rateLimit(options)], {
     store,
     clock,
     ids: fakeIds(),
