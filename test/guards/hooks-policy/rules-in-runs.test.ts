@@ -218,7 +218,8 @@ describe('checkLinks in runs', () => {
 
   it('links in the structured output count, in keys and in values', async () => {
     const output = z.record(z.string(), z.string())
-    for (const value of [{ a: 'https://evil.example' }, { 'https://evil.example': 'a' }]) {
+    const values: Record<string, string>[] = [{ a: 'https://evil.example' }, { 'https://evil.example': 'a' }]
+    for (const value of values) {
       const given = await rig([reply.json(value)], {
         agents: [desk([], { output })],
         plugins: [checkLinks({ hosts: [], on: 'veto' })],
