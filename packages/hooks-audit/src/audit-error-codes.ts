@@ -19,7 +19,7 @@ export const AUDIT_ERROR_CODES = Object.freeze({
     remedy: 'Use 1 to 100 letters, digits, dots, hyphens and underscores, with a letter or digit first.',
   },
   AUDIT_LOG_FOREIGN: {
-    meaning: 'The last entry of the log was not written by this package.',
+    meaning: 'The last entry of the log is not what this package wrote there.',
     remedy: 'Run verify, keep the log as evidence, and go on with another log.',
   },
   AUDIT_KEY_UNKNOWN: {

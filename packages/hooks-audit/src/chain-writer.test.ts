@@ -4,6 +4,7 @@ import { drain, failingStore, fakeClock } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AuditEntry } from './audit-entry.js'
 import { ChainWriter } from './chain-writer.js'
+import { sealEntry } from './seal-entry.js'
 import { someDraft } from './testing/some-entries.js'
 import { verifyStored } from './verify-log.js'
 
@@ -121,11 +122,24 @@ describe('the writer of a chain', () => {
     expect(await log.tail('audit')).toMatchObject({ index: 0 })
   })
 
-  it('a tail that is no entry of this log is not built upon', async () => {
-    const log = store().log('n')
-    await log.append('audit', () => [{ hello: 'world' }])
-    await expect(new ChainWriter(log, 'audit', NO_KEYS).write(effect('b'))).rejects.toMatchObject({
-      code: 'AUDIT_LOG_FOREIGN',
-    })
+  it('CASE-28: nothing is built on a last entry that is not what was written: a note in its place, a changed one, one without the key', async () => {
+    const k1 = key('k1')
+    const refused = { code: 'AUDIT_LOG_FOREIGN', details: { index: 1 } }
+    const spoil: Readonly<Record<string, (entry: AuditEntry) => unknown>> = {
+      note: () => ({ hello: 'world' }),
+      text: () => 'entry',
+      changed: (entry) => ({ ...entry, seq: 1 }),
+      elsewhere: (entry) => entry,
+      'other log': (entry) => sealEntry(someDraft(), { log: 'b', seq: 1, storedAt: 1, prev: entry.hash }, [k1]),
+      'wrong key': (entry) =>
+        sealEntry(someDraft(), { log: 'audit', seq: 1, storedAt: 1, prev: entry.hash }, [{ ...key('k2'), id: 'k1' }]),
+    }
+    for (const [what, change] of Object.entries(spoil)) {
+      const log = store().log('n')
+      const writer = new ChainWriter(log, 'audit', { current: k1, previous: [] })
+      const entry = await writer.write(effect('a'))
+      await log.append('audit', () => [change(entry) as never])
+      await expect(writer.write(effect('b')), what).rejects.toMatchObject(refused)
+    }
   })
 })

@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue, LogEntry } from '@sluice/core'
+import type { LogEntry } from '@sluice/core'
 import type { AuditDraft, AuditEntry } from './audit-entry.js'
 import { NO_ENTRY } from './audit-entry.js'
 import { auditError } from './audit-error.js'
+import { readEntry } from './read-entry.js'
 import type { AuditKey } from './seal-entry.js'
-import { sealEntry } from './seal-entry.js'
+import { hmac, sealEntry } from './seal-entry.js'
 
 /** Keys of a log: the one in force, and those that may stand before it. */
 export interface LogKeys {
@@ -24,7 +25,7 @@ export function nextEntries(
   drafts: readonly AuditDraft[],
   keys: LogKeys,
 ): AuditEntry[] {
-  const last = tail === undefined ? undefined : readTail(log, tail)
+  const last = tail === undefined ? undefined : readTail(log, tail, keys)
   const entries: AuditEntry[] = []
   let seq = last === undefined ? 0 : last.seq + 1
   let prev = last?.hash ?? NO_ENTRY
@@ -55,18 +56,24 @@ interface Tail {
   readonly key: string | null
 }
 
-function readTail(log: string, tail: LogEntry): Tail {
-  const value = isObject(tail.value) ? tail.value : {}
-  const { seq, hash, macs, log: name } = value
-  if (name !== log || seq !== tail.index || typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) {
-    throw auditError('AUDIT_LOG_FOREIGN', `Entry ${tail.index} of the log "${log}" is no audit entry of this log.`, {
-      log,
-      index: tail.index,
-    })
+/** The last entry, which has to be sound, also under its own key where that was given: nothing is built on another one. */
+function readTail(log: string, tail: LogEntry, keys: LogKeys): Tail {
+  const { entry, text, why } = readEntry(tail.value)
+  if (entry === undefined) throw foreign(log, tail, why ?? 'it cannot be read')
+  if (entry.log !== log || entry.seq !== tail.index) throw foreign(log, tail, 'it belongs to another place')
+  const last = entry.macs?.at(-1)
+  const known = [keys.current, ...keys.previous].find((key) => key !== undefined && key.id === last?.key)
+  if (last !== undefined && known !== undefined && hmac(known.secret, text) !== last.mac) {
+    throw foreign(log, tail, 'its code is wrong')
   }
-  const last: JsonValue | undefined = Array.isArray(macs) ? (macs as readonly JsonValue[]).at(-1) : undefined
-  const key = last !== undefined && isObject(last) && typeof last.key === 'string' ? last.key : null
-  return { seq: tail.index, hash, key }
+  return { seq: entry.seq, hash: entry.hash, key: last?.key ?? null }
+}
+
+function foreign(log: string, tail: LogEntry, why: string): Error {
+  return auditError('AUDIT_LOG_FOREIGN', `Entry ${tail.index} of the log "${log}" is not what was written: ${why}.`, {
+    log,
+    index: tail.index,
+  })
 }
 
 function keyChange(at: number, from: string | null, to: string): AuditDraft {
@@ -91,8 +98,4 @@ function keyUnknown(log: string, key: string | null, why: string): Error {
     log,
     key,
   })
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

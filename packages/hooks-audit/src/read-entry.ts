@@ -32,11 +32,12 @@ export function readLine(line: string): FoundEntry {
   let value: JsonValue
   try {
     value = JSON.parse(line) as JsonValue
-    if (toLine(value) !== line) return bad('it is not written as the export writes it')
   } catch {
     return bad('it is no JSON')
   }
-  return readEntry(value)
+  const found = readEntry(value)
+  // equal data has more than one spelling, and only one of them is ours
+  return found.entry === undefined || toLine(value) === line ? found : bad('it is not written as the export writes it')
 }
 
 function bad(why: string): FoundEntry {
