@@ -31,7 +31,7 @@ it('CASE-10: one million charges of $0.00000045, with a hundred restarts between
     for (let charge = 0; charge < CHARGES / RESTARTS; charge++) {
       const hold = { effectId: `${restart}/${charge}`, attempt: 1 }
       window.held += 1_000n
-      bucket.open.push({ ...hold, start: 0, amount: 1_000n, at: restart })
+      bucket.open.push({ ...hold, start: 0, end: null, amount: 1_000n, at: restart })
       step.spend(step.takeBack(part, hold.effectId, 1), part, { ...hold, charged: 450n })
     }
     stored = writeBucket(step.bucket)

@@ -1,5 +1,5 @@
 import type { DocumentKey } from '@sluice/core'
-import { addOverrun, amountIn, usedIn, windowIn } from './bucket.js'
+import { addOverrun, amountIn, isSpan, usedIn, windowIn } from './bucket.js'
 import type { Bucket, BucketWindow } from './bucket.js'
 import type { Part } from './attempt.js'
 import type { Bound, Unit } from './limit.js'
@@ -7,7 +7,7 @@ import type { Bound, Unit } from './limit.js'
 interface EventFacts {
   /** Id of the limit. */
   readonly limit: string
-  /** Key of its bucket: `['limit', id, scope, ...]`. */
+  /** Key of its bucket: `['limit', id, unit, scope, value]`, and the tenant. */
   readonly key: DocumentKey
   /** Amounts are nano-USD or tokens. */
   readonly unit: Unit
@@ -75,7 +75,7 @@ export class BucketStep {
     if (old.length === 0) return
     this.bucket.open = this.bucket.open.filter((hold) => !old.includes(hold))
     for (const hold of old) {
-      const window = this.bucket.windows.find((one) => one.start === hold.start)
+      const window = this.bucket.windows.find((one) => isSpan(one, hold))
       if (window === undefined) continue
       window.held -= hold.amount
       window.unknown += hold.amount
@@ -87,7 +87,7 @@ export class BucketStep {
 
   /** Takes back what a part holds, whether its hold stands or is booked as unknown. */
   takeBack(part: Part, effectId: string, attempt: number): BucketWindow {
-    const window = windowIn(this.bucket, { start: part.start, end: part.end })
+    const window = windowIn(this.bucket, part)
     const open = this.bucket.open.find((hold) => hold.effectId === effectId && hold.attempt === attempt)
     const amount = BigInt(part.amount)
     if (open === undefined) window.unknown -= amount

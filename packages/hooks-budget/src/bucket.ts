@@ -36,8 +36,9 @@ export interface BucketWindow extends Span {
 export interface OpenHold {
   readonly effectId: string
   readonly attempt: number
-  /** Start of its window. */
+  /** Its window. */
   readonly start: number
+  readonly end: number | null
   readonly amount: bigint
   /** Store time at which it was taken, milliseconds. */
   readonly at: number
@@ -65,8 +66,8 @@ export function readBucket(value: JsonValue | undefined): Bucket {
     return {
       override: document.override === null ? null : { ...document.override, amount: BigInt(document.override.amount) },
       windows: document.windows.map(readWindow),
-      open: document.open.map(([effectId, attempt, start, amount, at]) => {
-        return { effectId, attempt, start, amount: BigInt(amount), at }
+      open: document.open.map(([effectId, attempt, start, end, amount, at]) => {
+        return { effectId, attempt, start, end, amount: BigInt(amount), at }
       }),
     }
   } catch (error) {
@@ -78,24 +79,46 @@ export function readBucket(value: JsonValue | undefined): Bucket {
 export function writeBucket(bucket: Bucket): JsonObject {
   const windows = [...bucket.windows].sort((left, right) => left.start - right.start)
   const settled = (window: BucketWindow) => window.held === 0n && window.unknown === 0n
-  const open = new Set(bucket.open.map((hold) => hold.start))
+  const isOpen = (window: BucketWindow) => bucket.open.some((hold) => isSpan(window, hold))
   const kept = windows.filter(
-    (window, index) => index >= windows.length - KEPT_WINDOWS || !settled(window) || open.has(window.start),
+    (window, index) => index >= windows.length - KEPT_WINDOWS || !settled(window) || isOpen(window),
   )
   const stored: StoredBucket = {
     version: VERSION,
     override: bucket.override === null ? null : { ...bucket.override, amount: bucket.override.amount.toString() },
     windows: kept.map(storeWindow),
-    open: bucket.open.map((hold) => [hold.effectId, hold.attempt, hold.start, hold.amount.toString(), hold.at]),
+    open: bucket.open.map((hold) => [
+      hold.effectId,
+      hold.attempt,
+      hold.start,
+      hold.end,
+      hold.amount.toString(),
+      hold.at,
+    ]),
   }
   return stored as unknown as JsonObject
 }
 
+/** True for the same stretch of time: of a limit whose length was changed in the code, others are left. */
+export function isSpan(left: Span, right: Span): boolean {
+  return left.start === right.start && left.end === right.end
+}
+
 /** The window of a span, made where there is none yet. */
 export function windowIn(bucket: Bucket, span: Span): BucketWindow {
-  let window = bucket.windows.find((one) => one.start === span.start)
+  let window = bucket.windows.find((one) => isSpan(one, span))
   if (window === undefined) {
-    window = { ...span, spent: 0n, held: 0n, unknown: 0n, overrun: 0n, overruns: [], fired: [], topUps: [] }
+    window = {
+      start: span.start,
+      end: span.end,
+      spent: 0n,
+      held: 0n,
+      unknown: 0n,
+      overrun: 0n,
+      overruns: [],
+      fired: [],
+      topUps: [],
+    }
     bucket.windows.push(window)
   }
   return window
@@ -133,7 +156,7 @@ interface StoredBucket {
   readonly version: number
   readonly override: (Change & { readonly amount: string }) | null
   readonly windows: readonly StoredWindow[]
-  readonly open: readonly (readonly [string, number, number, string, number])[]
+  readonly open: readonly (readonly [string, number, number, number | null, string, number])[]
 }
 
 interface StoredWindow extends Span {

@@ -30,7 +30,7 @@ function rig(limits: readonly Limit[] = [make({ id: 'usd' }), make({ id: 'tokens
   const events: BudgetEvent[] = []
   const tell = (told: readonly BudgetEvent[]) => void events.push(...told)
   const api = createBudgetApi({ documents, ledger, limits, ids: fakeIds(), holdLifeMs: LIFE_MS, tell })
-  const bounds = limits.map((limit) => ({ limit, key: ['limit', limit.id, 'user', 'petra.k', 'acme'] }))
+  const bounds = limits.map((limit) => ({ limit, key: ['limit', limit.id, limit.unit, 'user', 'petra.k', 'acme'] }))
   const hold = async (effectId: string, amount: bigint, attempt = 1) => {
     const asks = bounds.map((bound) => ({ ...bound, amountFor: () => amount }))
     return (await ledger.hold({ effectId, attempt, asks, outputTokens: 0n, mayLand: false, held: {} })).answer.kind
@@ -176,7 +176,7 @@ describe('resolve', () => {
     clock.advance(HOUR_MS)
     await api.resolve({ effectId: 'one', amount: 'released', ...BY })
     expect(events.map((event) => event.type)).toEqual(['lapsed', 'lapsed'])
-    const key = ['limit', 'usd', 'user', 'petra.k', 'acme']
+    const key = ['limit', 'usd', 'usd', 'user', 'petra.k', 'acme']
     expect(await documents.get(key)).toMatchObject({ open: [], windows: [{ spent: '0', held: '0', unknown: '0' }] })
   })
 

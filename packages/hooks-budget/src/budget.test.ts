@@ -54,8 +54,10 @@ async function rig(
       },
       place,
     )
-  const bucket = async (...key: readonly string[]) =>
-    readBucket(await store.documents('plugin:hooks-budget').get(['limit', ...key])).windows[0]
+  const bucket = async (id: string, ...key: readonly string[]) => {
+    const unit = id === 't' ? 'tokens' : 'usd'
+    return readBucket(await store.documents('plugin:hooks-budget').get(['limit', id, unit, ...key])).windows[0]
+  }
   return { ask, close, bench, clock, store, logger, bucket }
 }
 
@@ -99,6 +101,8 @@ describe('a model call', () => {
   it.each([
     ['sent: no', { sent: 'no', outcome: 'error', usage: null, finishReason: null }, { spent: 0n, unknown: 0n }],
     ['no usage', { usage: null }, { spent: 0n, unknown: 3_000_000n }],
+    ['a negative count', { usage: { ...USAGE, inputTokens: -5 } }, { spent: 0n, unknown: 3_000_000n }],
+    ['half a token', { usage: { ...USAGE, cacheReadTokens: 0.5 } }, { spent: 0n, unknown: 3_000_000n }],
     ['usage without output', { usage: { ...USAGE, outputTokens: null } }, { spent: 0n, unknown: 3_000_000n }],
     ['broken after some usage', { outcome: 'error', finishReason: null }, { spent: 0n, unknown: 3_000_000n }],
     [
@@ -290,6 +294,14 @@ describe('a tool call', () => {
     await bench.ask('inspectToolInput', { ...facts, attempt: 2 }, PETRA)
     await bench.tell('afterToolCall', { ...facts, attempt: 2, outcome: 'unknown', sent: 'unknown' }, PETRA)
     expect(await bucket('l', 'run', ROOT)).toMatchObject({ held: 0n, spent: 0n, unknown: 400_000_000n })
+  })
+
+  it('is stopped when its cost is no amount', async () => {
+    const { bench } = await rig([{ scope: 'run', usd: '1' }])
+    for (const usd of ['-1', '1e3', '', 'much']) {
+      const odd = { ...facts, tool: { ...tool, cost: { usd } } }
+      expect((await bench.ask('inspectToolInput', odd, PETRA)).error?.code).toBe('TOOL_COST_INVALID')
+    }
   })
 
   it('is stopped when its cost does not fit; one without a cost holds nothing', async () => {

@@ -112,8 +112,10 @@ describe('holds', () => {
     await hold('one', 60n)
     clock.advance(LIFE_MS)
     const { answer, events } = await hold('two', 41n)
-    expect([answer.kind, events]).toEqual(['refused', []])
-    expect((await hold('two', 40n)).events).toMatchObject([{ type: 'lapsed', effectId: 'one', held: 60n }])
+    expect(answer.kind).toBe('refused')
+    // told also when nothing fits any more
+    expect(events).toMatchObject([{ type: 'lapsed', effectId: 'one', held: 60n }])
+    expect((await hold('two', 40n)).events).toEqual([])
     expect((await bucket()).windows[0]).toMatchObject({ spent: 0n, held: 40n, unknown: 60n })
     await close('one', settled(5n))
     expect((await bucket()).windows[0]).toMatchObject({ spent: 5n, held: 40n, unknown: 0n })
@@ -158,6 +160,29 @@ describe('holds', () => {
     const { windows } = await bucket()
     expect(windows.length).toBe(4)
     expect(windows[0]).toMatchObject({ start, unknown: 7n })
+  })
+
+  it('a limit whose length was changed in the code begins anew, and its old holds are resolved where they were taken', async () => {
+    const hour = make('a', 100n, { windowOf: windowsOf('hour', 'UTC') })
+    const day = make('a', 100n, { windowOf: windowsOf('day', 'UTC') })
+    const { ledger, close, bucket, clock } = rig(hour)
+    const ask = (effectId: string, bound: Bound) =>
+      ledger.hold({
+        effectId,
+        attempt: 1,
+        asks: [{ ...bound, amountFor: () => 90n }],
+        outputTokens: 0n,
+        mayLand: false,
+        held: {},
+      })
+    await ask('one', hour)
+    expect((await ask('two', day)).answer.kind).toBe('held')
+    await close('one', settled(80n))
+    const start = clock.now()
+    expect((await bucket()).windows).toMatchObject([
+      { start, end: start + 3_600_000, spent: 80n, held: 0n },
+      { start, end: start + 86_400_000, spent: 0n, held: 90n },
+    ])
   })
 
   it('is resolved where it was taken, although other buckets are found now', async () => {

@@ -1,4 +1,4 @@
-import type { DocumentKey, Documents, JsonObject, JsonValue, StoreCall } from '@sluice/core'
+import type { DocumentKey, Documents, JsonObject, StoreCall } from '@sluice/core'
 import { effectKey, readAttempts, withAttempt } from './attempt.js'
 import type { AttemptRecord, Part } from './attempt.js'
 import { readBucket, usedIn, writeBucket } from './bucket.js'
@@ -134,10 +134,10 @@ export class Ledger {
 
   /**
    * One step over the record of an effect and some buckets. Without an `attempt` in what `change` returns nothing is
-   * written; `change` may be called again and must keep nothing.
+   * written but what has lapsed; `change` may be called again and must keep nothing.
    */
   transact<Answer>(
-    record: DocumentKey,
+    effect: DocumentKey,
     bounds: readonly Bound[],
     change: (
       attempts: readonly AttemptRecord[],
@@ -147,17 +147,18 @@ export class Ledger {
     call?: StoreCall,
   ): Promise<Told<Answer>> {
     return this.#documents.transact<Told<Answer>>(
-      [record, ...bounds.map((bound) => bound.key)],
+      [effect, ...bounds.map((bound) => bound.key)],
       (current, at) => {
         const attempts = readAttempts(current[0])
         const steps = bounds.map((bound, index) => new BucketStep(bound, readBucket(current[index + 1]), at))
         const { answer, attempt } = change(attempts, steps, at)
-        if (attempt === undefined) return { next: current, result: { answer, events: [] } }
-        const next: readonly JsonValue[] = [
-          withAttempt(attempts, attempt),
-          ...steps.map((step) => writeBucket(step.bucket)),
-        ]
-        return { next, result: { answer, events: steps.flatMap((step) => step.events) } }
+        const events = steps.flatMap((step) => step.events)
+        // nothing was done, but what has lapsed meanwhile is written down
+        const buckets = steps.map((step, index) =>
+          attempt === undefined && step.events.length === 0 ? current[index + 1] : writeBucket(step.bucket),
+        )
+        const record = attempt === undefined ? current[0] : withAttempt(attempts, attempt)
+        return { next: [record, ...buckets], result: { answer, events } }
       },
       call,
     )
@@ -256,7 +257,7 @@ function takeHold(request: HoldRequest, steps: readonly BucketStep[], at: number
     const amount = ask.amountFor(request.outputTokens)
     window.held += amount
     const { effectId, attempt } = request
-    bucket.open = [...bucket.open, { effectId, attempt, start: window.start, amount, at }]
+    bucket.open = [...bucket.open, { effectId, attempt, start: window.start, end: window.end, amount, at }]
     const { id, unit } = ask.limit
     return { limit: id, key: ask.key, unit, start: window.start, end: window.end, amount: amount.toString() }
   })

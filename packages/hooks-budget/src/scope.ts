@@ -1,5 +1,6 @@
 import { Veto } from '@sluice/core'
 import type { DocumentKey } from '@sluice/core'
+import type { Limit } from './limit.js'
 
 /** What a limit counts together. */
 export type ScopeKind = 'run' | 'session' | 'agent' | 'user' | 'app' | 'tenant' | 'key'
@@ -30,14 +31,14 @@ const MAX_KEY = 1_000
  * @throws SCOPE_UNRESOLVED, a `Veto`
  */
 export function bucketKey(
-  limit: { readonly id: string; readonly scope: ScopeKind; readonly key?: KeyFunction | undefined },
+  limit: Pick<Limit, 'id' | 'unit' | 'scope' | 'key'>,
   facts: ScopeFacts,
 ): DocumentKey | undefined {
-  if (limit.scope === 'key') return keyOfFunction(limit.id, limit.key, facts)
+  if (limit.scope === 'key') return keyOfFunction(limit, facts)
   const value = VALUES[limit.scope](facts)
   if (value === null) throw unresolved(limit.id, `the call has no ${NAMES[limit.scope]}`)
   const tenant = WITHIN_TENANT.has(limit.scope) && facts.tenant !== null ? [facts.tenant] : []
-  return ['limit', limit.id, limit.scope, value, ...tenant]
+  return ['limit', limit.id, limit.unit, limit.scope, value, ...tenant]
 }
 
 const VALUES: Readonly<Record<Exclude<ScopeKind, 'key'>, (facts: ScopeFacts) => string | null>> = {
@@ -59,7 +60,10 @@ const NAMES: Readonly<Record<Exclude<ScopeKind, 'key'>, string>> = {
 /** The same name in two tenants is not the same user, app or session. An agent is the owner's and counts over all tenants. */
 const WITHIN_TENANT: ReadonlySet<ScopeKind> = new Set(['session', 'user', 'app'])
 
-function keyOfFunction(id: string, key: KeyFunction | undefined, facts: ScopeFacts): DocumentKey | undefined {
+function keyOfFunction(
+  { id, unit, key }: Pick<Limit, 'id' | 'unit' | 'key'>,
+  facts: ScopeFacts,
+): DocumentKey | undefined {
   let value: unknown
   try {
     value = key?.(facts)
@@ -68,7 +72,7 @@ function keyOfFunction(id: string, key: KeyFunction | undefined, facts: ScopeFac
   }
   if (value === false) return undefined
   if (typeof value === 'string' && value.length > 0 && value.length <= MAX_KEY && !/\p{Surrogate}/u.test(value)) {
-    return ['limit', id, 'key', value]
+    return ['limit', id, unit, 'key', value]
   }
   // a promise would otherwise be rejected with nobody there
   if (value instanceof Promise) value.catch(() => undefined)

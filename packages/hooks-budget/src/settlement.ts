@@ -1,4 +1,4 @@
-import type { AfterModelCallContext, AfterToolCallContext, JsonObject } from '@sluice/core'
+import type { AfterModelCallContext, AfterToolCallContext, JsonObject, Usage } from '@sluice/core'
 import { totalInput } from '@sluice/core'
 import type { AttemptRecord } from './attempt.js'
 import type { Resolution } from './ledger.js'
@@ -24,16 +24,10 @@ export function settleModelCall(
   const { usage } = context
   const whole = context.outcome === 'ok' || context.finishReason !== null
   const seen: JsonObject = { ...common, usage: usage === null ? null : { ...usage } }
-  if (
-    usage === null ||
-    !whole ||
-    usage.inputTokens === null ||
-    usage.outputTokens === null ||
-    usage.unreportedCalls > 0
-  ) {
+  if (usage === null || !whole || !isCounted(usage)) {
     return { kind: 'unknown', booked: { ...seen, estimated: true } }
   }
-  const tokens = BigInt(totalInput(usage) ?? 0) + BigInt(usage.outputTokens)
+  const tokens = BigInt(totalInput(usage) ?? 0) + BigInt(usage.outputTokens ?? 0)
   const price = attempt.held?.price
   if (price === null || price === undefined) {
     return { kind: 'settled', amounts: { usd: null, tokens }, booked: { ...seen, estimated: false } }
@@ -57,4 +51,12 @@ export function settleToolCall(context: AfterToolCallContext): Resolution {
   if (context.sent === 'no') return { kind: 'released', booked }
   if (context.sent === 'unknown') return { kind: 'unknown', booked: { ...booked, estimated: true } }
   return { kind: 'settled', amounts: { usd: null, tokens: 0n }, booked: { ...booked, estimated: false } }
+}
+
+/** True for a usage that says how much there was: input and output, as numbers that can be so. */
+function isCounted(usage: Usage): boolean {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, unreportedCalls } = usage
+  const parts = [cacheReadTokens ?? 0, cacheWriteTokens ?? 0, reasoningTokens ?? 0]
+  const isCount = (count: number | null) => count !== null && Number.isSafeInteger(count) && count >= 0
+  return unreportedCalls === 0 && [inputTokens, outputTokens, ...parts].every(isCount)
 }

@@ -167,6 +167,16 @@ it('a model call takes one step of the store before it and one after it', async 
   expect(steps).toEqual(['step', 'sent', 'step'])
 })
 
+it('a plain call is held for its own caller, and one without a caller is stopped', async () => {
+  const limits = [{ id: 'l', scope: 'user', usd: '0.004' }] as const
+  const { runtime, api, clock } = await budgetRig([reply('Done.')], limits)
+  const ask = { model: 'scripted/any', prompt: 'Well?' }
+  await expect(clock.settle(runtime.generateText(ask))).rejects.toMatchObject({ code: 'SCOPE_UNRESOLVED' })
+  await clock.settle(runtime.generateText({ ...ask, caller: PETRA }))
+  expect((await api.status(PETRA))[0]).toMatchObject({ spent: nano(10, 5), held: 0n })
+  expect(await api.status({ user: 'other', tenant: 'acme' })).toMatchObject([{ spent: 0n, left: 4_000_000n }])
+})
+
 it('the veto leaves execute by its name, with what the run had, and explain shows the gate at its stage', async () => {
   const { run, runtime } = await budgetRig([], [{ scope: 'user', usd: '0.001' }])
   const { error } = await run()
