@@ -23,6 +23,18 @@ function mostWithin(spanMs: number, admitted: readonly { readonly at: number; re
   return most
 }
 
+/** The most that was admitted in any stretch of time above what a rate gives in it. */
+function mostAbovePace(admitted: readonly { readonly at: number }[], perMs: number): number {
+  let most = 0
+  admitted.forEach(({ at }, first) => {
+    for (let last = first; last < admitted.length; last++) {
+      const elapsed = (admitted[last] as { at: number }).at - at
+      most = Math.max(most, last - first + 1 - elapsed * perMs)
+    }
+  })
+  return most
+}
+
 describe('B-24, CASE-09: limits at the edge', () => {
   it.each([1, 2, 7, 60])(
     'a limit of %i admits exactly that many, and the next one a window after the first',
@@ -214,7 +226,7 @@ describe('whose calls are counted together', () => {
   })
 })
 
-describe('property: for any arrivals', () => {
+describe('property: for any arrivals', { timeout: 60_000 }, () => {
   const arrivals = fc.array(
     fc.record({
       gapMs: fc.oneof(fc.constant(0), fc.nat(50), fc.nat(1_500)),
@@ -272,13 +284,10 @@ describe('property: for any arrivals', () => {
               expect(retry).toBeGreaterThanOrEqual(1)
               expect(retry).toBeLessThanOrEqual(per * 2)
             }
-            expect(mostWithin(per, admitted)).toBeLessThanOrEqual(max)
-            expect(mostWithin(per * 2, tokens)).toBeLessThanOrEqual(60)
-            for (const { at } of admitted) {
-              const since = admitted.filter((one) => one.at >= at).length
-              expect(since).toBeLessThanOrEqual(bucket + ((clock.now() - at) * max) / per + 1e-6)
-            }
           }
+          expect(mostWithin(per, admitted)).toBeLessThanOrEqual(max)
+          expect(mostWithin(per * 2, tokens)).toBeLessThanOrEqual(60)
+          expect(mostAbovePace(admitted, max / per)).toBeLessThanOrEqual(bucket + 1e-6)
           // what the last refusal says is true, where nobody else comes
           const last = await model('last', { inputTokensAtMost: 30, maxOutputTokens: 0 })
           if (last.answer !== 'passed') {
@@ -289,10 +298,10 @@ describe('property: for any arrivals', () => {
           await bench.dispose()
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
-    expect(admittedInAll).toBeGreaterThan(300)
-    expect(refusedInAll).toBeGreaterThan(300)
+    expect(admittedInAll).toBeGreaterThan(200)
+    expect(refusedInAll).toBeGreaterThan(200)
   })
 
   it('what is admitted with waiting keeps the limit too, and everybody gets in', async () => {
