@@ -314,6 +314,22 @@ describe('export', () => {
     })
   })
 
+  it('an entry that is not sound is exported as it is in the log itself, and stops every other format by name', async () => {
+    const { tool, store } = await desk()
+    for (const call of ['1', '2']) await tool(call, {})
+    const spoil = (entries: LogEntry[]) =>
+      entries.map((entry) =>
+        entry.index === 1 ? { ...entry, value: { ...(entry.value as JsonObject), storedAt: 'x' } } : entry,
+      )
+    const { api } = await desk({}, tampered(store, spoil))
+    expect(verifyLines(await textOf(api.export('jsonl'))).faults).toMatchObject([{ kind: 'changed', from: 1 }])
+    for (const format of ['cloudevents', 'csv'] as const)
+      await expect(textOf(api.export(format))).rejects.toMatchObject({
+        code: 'AUDIT_CHAIN_BROKEN',
+        details: { index: 1 },
+      })
+  })
+
   it('takes a range', async () => {
     const { api, tool } = await desk()
     for (const call of ['1', '2', '3', '4']) await tool(call, {})

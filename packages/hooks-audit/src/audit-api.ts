@@ -51,7 +51,7 @@ export interface AuditApi {
    * @throws AUDIT_SIGNER_MISSING, AUDIT_CHAIN_BROKEN, AUDIT_RUN_UNKNOWN
    */
   prove(rootExecutionId: string, which?: WhichLog): Promise<ProofBundle>
-  /** The export of a log, line by line, each with its line break. */
+  /** The export of a log, line by line, each with its line break. @throws AUDIT_CHAIN_BROKEN, but not for `jsonl` */
   export(format: AuditExportFormat, range?: ExportRange & WhichLog): AsyncGenerator<string, void, undefined>
   /** A personal value that has not been erased; `undefined` where it was, or where it is not the one of the reference. */
   personalValue(reference: PersonalReference, which?: WhichLog): Promise<JsonValue | undefined>

@@ -38,7 +38,7 @@ export interface AuditDraft {
   readonly execution: string | null
   readonly effectId: string | null
   readonly attempt: number | null
-  readonly tenant: string | null
+  readonly tenant: JsonValue
   /** Who started the run, or who asked for what an entry about the log tells. */
   readonly actor: JsonValue
   readonly session: JsonValue

@@ -27,7 +27,7 @@ export const AUDIT_ERROR_CODES = Object.freeze({
     remedy: 'Give that key as `key`, or among `previousKeys` where another one follows it.',
   },
   AUDIT_CHAIN_BROKEN: {
-    meaning: 'Nothing is signed or proven over a chain that does not verify.',
+    meaning: 'Nothing is signed, proven or turned into another format that is not what was written.',
     remedy: 'Run verify: it names what was changed.',
   },
   AUDIT_SIGNER_MISSING: {

@@ -93,7 +93,20 @@ describe('redaction, before anything is written', () => {
   })
 
   it('a path leads to nothing that holds the chain together', () => {
-    for (const text of ['hash', 'prev', 'seq', 'effectId', 'run', 'macs.0', '*', '', 'data.', '.x'])
+    for (const text of [
+      'data',
+      'hash',
+      'prev',
+      'execution',
+      'seq',
+      'effectId',
+      'run',
+      'macs.0',
+      '*',
+      '',
+      'data.',
+      '.x',
+    ])
       expect([text, parseEntryPath(text)]).toEqual([text, undefined])
     expect(parseEntryPath('data.args.*.x')).toEqual(['data', 'args', '*', 'x'])
   })

@@ -69,7 +69,7 @@ export function plain(value: JsonValue): JsonValue {
   return copyKeys(value, wellFormed, plain)
 }
 
-const FIXED: ReadonlySet<keyof AuditDraft> = new Set(['event', 'at', 'run', 'effectId', 'attempt'])
+const FIXED: ReadonlySet<keyof AuditDraft> = new Set(['event', 'at', 'run', 'execution', 'effectId', 'attempt'])
 
 /** A key `toJSON` would be taken for a method by whoever prints the entry: it gets a tilde. */
 function copyKeys(

@@ -41,11 +41,11 @@ export class EffectPairs {
     } else if (event.endsWith('.outcome')) {
       this.#outcomes += 1
       const announced = this.#open.delete(keyOf(entry))
-      if (!announced && event !== 'run.outcome' && entry.data?.sent !== 'no') {
+      if (!announced && event !== 'run.outcome' && entry.data.sent !== 'no') {
         this.#unannouncedCount += 1
         if (this.#unannounced.length < SHOWN) this.#unannounced.push(halfOf(entry))
       }
-    } else if (event === 'stop' && entry.data?.point === 'beforeExecution') {
+    } else if (event === 'stop' && entry.data.point === 'beforeExecution') {
       // no run began: nothing else will tell its end
       this.#open.delete(`run ${entry.run}`)
     }

@@ -9,6 +9,7 @@ const STRUCTURE = new Set([
   'at',
   'storedAt',
   'run',
+  'execution',
   'effectId',
   'attempt',
   'prev',
@@ -19,6 +20,7 @@ const STRUCTURE = new Set([
 /** Reads a path. `undefined` where it is none, or leads to what holds the chain and its pairs together. */
 export function parseEntryPath(text: string): EntryPath | undefined {
   const path = text.split('.')
+  if (text === 'data') return undefined
   if (path.includes('') || STRUCTURE.has(path[0] as string) || path[0] === '*') return undefined
   return path
 }
@@ -33,5 +35,5 @@ export function isOnPath(paths: readonly EntryPath[], here: readonly string[]): 
 
 /** True where one of the paths leads to `name` of `data`, or into it. */
 export function touchesData(paths: readonly EntryPath[], name: string): boolean {
-  return paths.some((path) => path[0] === 'data' && (path.length === 1 || path[1] === '*' || path[1] === name))
+  return paths.some((path) => path[0] === 'data' && (path[1] === '*' || path[1] === name))
 }

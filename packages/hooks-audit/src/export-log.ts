@@ -1,6 +1,8 @@
-import type { AppendLog, JsonObject, JsonValue } from '@sluice/core'
+import type { AppendLog, JsonObject, JsonValue, LogEntry } from '@sluice/core'
 import type { AuditEntry } from './audit-entry.js'
+import { auditError } from './audit-error.js'
 import { csvHeader, csvRow } from './csv-row.js'
+import { readEntry } from './read-entry.js'
 import { toLine } from './to-line.js'
 
 /** `jsonl`: the log itself. `cloudevents`: one CloudEvent 1.0 a line. `csv`: what was used and spent, for finance. */
@@ -16,7 +18,11 @@ export interface ExportRange {
 
 const PAGE = 500
 
-/** The export of a log, line by line, each with its line break. */
+/**
+ * The export of a log, line by line, each with its line break.
+ *
+ * @throws AUDIT_CHAIN_BROKEN at an entry that is not sound; `jsonl` shows it as it is
+ */
 export async function* exportLog(
   storage: AppendLog,
   log: string,
@@ -28,17 +34,25 @@ export async function* exportLog(
   while (next < to) {
     const page = await storage.read(log, { from: next, limit: Math.min(PAGE, to - next) })
     if (page.length === 0) return
-    for (const { value } of page) {
-      const line = lineOf(format, value)
+    for (const entry of page) {
+      const line = lineOf(format, log, entry)
       if (line !== undefined) yield line
     }
     next += page.length
   }
 }
 
-function lineOf(format: AuditExportFormat, value: JsonValue): string | undefined {
-  if (format === 'csv') return csvRow(value as unknown as AuditEntry)
-  return `${toLine(format === 'jsonl' ? value : (toCloudEvent(value as unknown as AuditEntry) as JsonObject))}\n`
+function lineOf(format: AuditExportFormat, log: string, { index, value }: LogEntry): string | undefined {
+  // the log itself goes out as it is, so that it can be verified elsewhere
+  if (format === 'jsonl') return `${toLine(value)}\n`
+  const { entry, why } = readEntry(value)
+  if (entry === undefined) {
+    throw auditError('AUDIT_CHAIN_BROKEN', `Entry ${index} of the log "${log}" is not what was written: ${why}.`, {
+      log,
+      index,
+    })
+  }
+  return format === 'csv' ? csvRow(entry) : `${toLine(toCloudEvent(entry) as JsonObject)}\n`
 }
 
 /**

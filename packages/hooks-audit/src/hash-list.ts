@@ -2,7 +2,7 @@ const BYTES = 32
 
 /** A growing list of SHA-256 hashes, 32 bytes each. */
 export class HashList {
-  #bytes = Buffer.alloc(BYTES * 256)
+  #bytes = Buffer.alloc(BYTES * 4)
   #length = 0
 
   get length(): number {

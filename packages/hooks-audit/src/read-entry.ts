@@ -46,7 +46,10 @@ function bad(why: string): FoundEntry {
 
 function hasShape(value: unknown): value is JsonObject {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
-  const { v, log, seq, event, prev, hash, macs } = value as Record<string, unknown>
+  const { v, log, seq, event, prev, hash, macs, run, effectId, attempt, at, storedAt, data } = value as Record<
+    string,
+    unknown
+  >
   return (
     v === 1 &&
     typeof log === 'string' &&
@@ -55,8 +58,23 @@ function hasShape(value: unknown): value is JsonObject {
     typeof event === 'string' &&
     isHash(prev) &&
     isHash(hash) &&
+    (run === null || typeof run === 'string') &&
+    (effectId === null || typeof effectId === 'string') &&
+    (attempt === null || Number.isSafeInteger(attempt)) &&
+    isTime(at) &&
+    isTime(storedAt) &&
+    data !== null &&
+    typeof data === 'object' &&
+    !Array.isArray(data) &&
     (macs === undefined || (Array.isArray(macs) && macs.length > 0 && macs.every(isMac)))
   )
+}
+
+/** The last millisecond that a date can tell. */
+const LAST_TIME = 8.64e15
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) <= LAST_TIME
 }
 
 function isMac(value: unknown): boolean {

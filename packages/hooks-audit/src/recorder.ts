@@ -65,7 +65,12 @@ export class Recorder {
     const values: { id: string; kept: PersonalValue }[] = []
     const subject = typeof draft.actor === 'string' ? draft.actor : null
     const cleaned = cleanDraft(draft, this.#redaction, this.#personalPaths, (value, path) => {
-      const sealed = this.personal.seal(value, { path, subject, tenant: draft.tenant, at: draft.at })
+      const sealed = this.personal.seal(value, {
+        path,
+        subject,
+        tenant: typeof draft.tenant === 'string' ? draft.tenant : null,
+        at: draft.at,
+      })
       values.push(sealed)
       return sealed.reference
     })

@@ -47,6 +47,22 @@ describe('verify', () => {
       expect(named(chain.with(5, junk as never))).toEqual(['changed 5'])
   })
 
+  it('throws for no entry, however it was forged', () => {
+    const odd: Readonly<Record<string, unknown>> = {
+      effectId: { toString: null },
+      run: [],
+      attempt: 'x',
+      data: null,
+      storedAt: 1e300,
+      macs: [{ key: {}, mac: 'f'.repeat(64) }],
+    }
+    for (const [name, value] of Object.entries(odd)) {
+      const entry = forged(chain[5] as AuditEntry, { [name]: value } as never)
+      expect([name, named(chain.with(5, entry), { keys: [] })[0]]).toEqual([name, expect.stringMatching(/ 0$| 5$/)])
+      expect([name, named(chain.with(5, { ...entry, [name]: value } as never))]).toEqual([name, ['changed 5']])
+    }
+  })
+
   it('CASE-28: proves the entries before the first fault and none behind it', () => {
     const report = verifyEntries(chain.with(5, forged(chain[5] as AuditEntry, { actor: 'mallory' })), {
       anchors: [anchor],

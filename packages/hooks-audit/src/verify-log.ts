@@ -1,4 +1,4 @@
-import { TextDecoder } from 'node:util'
+import { isUtf8 } from 'node:buffer'
 import type { AppendLog } from '@sluice/core'
 import type { VerifyOptions } from './chain-verifier.js'
 import { ChainVerifier } from './chain-verifier.js'
@@ -27,24 +27,20 @@ export function verifyEntries(entries: Iterable<unknown>, options: VerifyOptions
  */
 export function verifyLines(text: string | Uint8Array, options: VerifyOptions = {}): Verification {
   const verifier = new ChainVerifier(options)
-  const bytes = typeof text === 'string' ? Buffer.from(text) : text
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const bytes =
+    typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
   let from = 0
   while (from < bytes.length) {
     const newline = bytes.indexOf(NEWLINE, from)
     const to = newline === -1 ? bytes.length : newline
-    verifier.add(readBytes(decoder, bytes.subarray(from, to)))
+    verifier.add(readBytes(bytes.subarray(from, to)))
     from = to + 1
   }
   return verifier.end()
 }
 
-function readBytes(decoder: TextDecoder, bytes: Uint8Array): FoundEntry {
-  try {
-    return readLine(decoder.decode(bytes))
-  } catch {
-    return { entry: undefined, text: '', why: 'it is no UTF-8' }
-  }
+function readBytes(bytes: Buffer): FoundEntry {
+  return isUtf8(bytes) ? readLine(bytes.toString()) : { entry: undefined, text: '', why: 'it is no UTF-8' }
 }
 
 /** Verifies a log as it lies in its store, page by page. */
