@@ -112,6 +112,7 @@ export class BucketStep {
 
   /** Tells each threshold of a window once. */
   checkThresholds(window: BucketWindow): void {
+    if (this.bound.limit.thresholdPercents.length === 0) return
     const amount = amountIn(this.bucket, window, this.bound.limit.amount)
     const used = window.spent + window.unknown
     for (const percent of this.bound.limit.thresholdPercents) {
