@@ -1,0 +1,101 @@
+import { createMemoryStore, definePlugin } from '@sluice/core'
+import { fakeClock, reply } from '@sluice/testkit'
+import { describe, expect, it } from 'vitest'
+import type { DeskOptions } from './guarded-desk.js'
+import { guardedDesk, guards, PETRA, SPACE } from './guarded-desk.js'
+import { ofGuard, tally, watchedStore } from './watched-store.js'
+
+const MARKS = Number.MIN_SAFE_INTEGER
+
+/** A desk whose timeline holds each call of the store, between marks of where the run was. */
+async function timedDesk(texts: readonly (string | null)[], options: DeskOptions = {}) {
+  const clock = fakeClock()
+  const line: string[] = []
+  const store = watchedStore(createMemoryStore({ clock }), (call) => void line.push(call))
+  const marks = definePlugin({
+    name: 'marks',
+    hookApi: 1,
+    apply(hooks) {
+      hooks.beforeModelCall.tap({ name: 'mark', stage: MARKS }, () => void line.push('== model call'))
+      hooks.beforeToolCall.tap({ name: 'mark', stage: MARKS }, () => void line.push('== tool call'))
+    },
+  })()
+  const script = texts.map((text) => () => {
+    line.push('== request')
+    return text === null ? reply('Done.') : reply.toolCall('write_note', { text })
+  })
+  const desk = await guardedDesk(script, { ...options, clock, store, plugins: [marks, options.plugins ?? guards()] })
+  line.length = 0
+  return { ...desk, line, segments: () => segments(line) }
+}
+
+/** What the guards called between two marks, with the mark before it. */
+function segments(line: readonly string[]): readonly { readonly mark: string; readonly calls: readonly string[] }[] {
+  const parts: { mark: string; calls: string[] }[] = [{ mark: '== start', calls: [] }]
+  for (const entry of line) {
+    if (entry.startsWith('== ')) parts.push({ mark: entry, calls: [] })
+    else if (ofGuard(entry)) parts.at(-1)?.calls.push(entry)
+  }
+  return parts
+}
+
+const STANDS_BEFORE = [
+  `${SPACE.audit} log.append`,
+  `${SPACE.budget} documents.transact`,
+  `${SPACE.killSwitch} documents.getMany`,
+  `${SPACE.rates} documents.transact`,
+]
+const STANDS_BEHIND = STANDS_BEFORE.filter((call) => !call.startsWith(SPACE.killSwitch))
+
+describe('all guards together: what a model call costs in the store', () => {
+  it('one read and three transactions stand before the request, and three transactions behind it', async () => {
+    const desk = await timedDesk([null])
+    await desk.clock.settle(desk.runtime.generateText({ model: 'scripted/any', prompt: 'Hello.', caller: PETRA }))
+    const [start, before, behind, ...rest] = desk.segments()
+    expect([start?.calls, before?.mark, behind?.mark, rest]).toEqual([[], '== model call', '== request', []])
+    expect(before?.calls.toSorted()).toEqual(STANDS_BEFORE)
+    expect(tally(before?.calls ?? [])).toEqual({ transactions: 3, reads: 1, others: 0 })
+    expect(behind?.calls.toSorted()).toEqual(STANDS_BEHIND)
+    expect(tally(behind?.calls ?? [])).toEqual({ transactions: 3, reads: 0, others: 0 })
+  })
+
+  it('the switch is read first, and the intent is the last thing that is written before the request', async () => {
+    const desk = await timedDesk([null])
+    await desk.clock.settle(desk.runtime.generateText({ model: 'scripted/any', prompt: 'Hello.', caller: PETRA }))
+    const calls = desk.segments()[1]?.calls ?? []
+    expect([calls[0], calls.at(-1)]).toEqual([`${SPACE.killSwitch} documents.getMany`, `${SPACE.audit} log.append`])
+  })
+
+  it('core itself asks nothing more of the store than without any guard', async () => {
+    const core: string[][] = []
+    for (const plugins of [[], guards()]) {
+      const desk = await timedDesk([null], { plugins })
+      await desk.clock.settle(desk.runtime.generateText({ model: 'scripted/any', prompt: 'Hello.', caller: PETRA }))
+      core.push(desk.line.filter((call) => !ofGuard(call)))
+    }
+    expect(core[1]).toEqual(core[0])
+  })
+
+  it('it is the same for each of many calls of a run', async () => {
+    const desk = await timedDesk(['a', 'b', 'c', null])
+    expect((await desk.run()).run?.status).toBe('completed')
+    const parts = desk.segments()
+    const before = parts.filter(({ mark }) => mark === '== model call')
+    expect(before.map(({ calls }) => tally(calls))).toEqual(
+      before.map(() => ({ transactions: 3, reads: 1, others: 0 })),
+    )
+    const behind = parts.filter(({ mark }, place) => mark === '== request' && parts[place + 1]?.mark === '== tool call')
+    expect([before.length, behind.length]).toEqual([4, 3])
+    expect(behind.map(({ calls }) => tally(calls))).toEqual(
+      behind.map(() => ({ transactions: 3, reads: 0, others: 0 })),
+    )
+  })
+
+  it('a call that a guard stops costs no more either', async () => {
+    const desk = await timedDesk([], { plugins: guards({ budget: { limits: [{ scope: 'run', usd: '0.001' }] } }) })
+    expect((await desk.run()).code).toBe('BUDGET_EXHAUSTED')
+    const asked = desk.segments().find(({ mark }) => mark === '== model call')
+    const { reads, transactions } = tally((asked?.calls ?? []).slice(0, 3))
+    expect([reads, transactions]).toEqual([1, 2])
+  })
+})
