@@ -107,22 +107,28 @@ describe('approval', () => {
     expect(given.calls).toEqual(['a', 'a'])
   })
 
-  it('two calls of one round wait together; the one that is approved first runs once, when both are answered', async () => {
-    const given = await asking([NOTE.toolCall('write_note', { text: 'b' }), 'Done.'])
-    const run = await given.start()
-    expect(run.pending).toHaveLength(2)
-    await given.decide(run, 'approve', 'boss', 0)
-    const between = paused(await given.resume(run))
-    expect(given.calls).toEqual([])
-    expect((await given.records(run)).map((record) => record !== 'forged' && record.state)).toEqual([
-      'granted',
-      'pending',
-    ])
-    const open = between.pending.findIndex(({ effectId }) => effectId.endsWith('.t2'))
-    await given.decide(between, 'approve', 'boss', open)
-    expect((await given.resume(between)).run?.text).toBe('Done.')
-    expect(given.calls).toEqual(['a', 'b'])
-  })
+  it.each([
+    ['without a key', {}],
+    ['with a key', { key: KEY }],
+  ])(
+    'two calls of one round wait together, %s; the one approved first runs once, when both are answered',
+    async (_what, options) => {
+      const given = await asking([NOTE.toolCall('write_note', { text: 'b' }), 'Done.'], options)
+      const run = await given.start()
+      expect(run.pending).toHaveLength(2)
+      await given.decide(run, 'approve', 'boss', 0)
+      const between = paused(await given.resume(run))
+      expect(given.calls).toEqual([])
+      expect((await given.records(run)).map((record) => record !== 'forged' && record.state)).toEqual([
+        'granted',
+        'pending',
+      ])
+      const open = between.pending.findIndex(({ effectId }) => effectId.endsWith('.t2'))
+      await given.decide(between, 'approve', 'boss', open)
+      expect((await given.resume(between)).run?.text).toBe('Done.')
+      expect(given.calls).toEqual(['a', 'b'])
+    },
+  )
 
   it('an answer that came too late counts as none, and the model reads so', async () => {
     const given = await asking([NOTE, 'Too late.'], { expiresIn: HOUR })

@@ -86,7 +86,6 @@ function judgePending({ current, asks, at, facts, differs, ask, keep }: Pending)
   if (ranOut(current, answer)) return settle(current, asks, 'expired', null)
   if (!facts.mayDecide) return late ? settle(current, asks, 'expired', null) : ask(answer)
   if (answer.decision === 'deny') return settle(current, asks, 'denied', answer)
-  if (late) return settle(current, asks, 'expired', answer)
   if (differs.length > 0) return keep(stop('APPROVAL_ALTERED', { ...current, decision: answer }, { differs }))
   return use({ ...current, state: 'granted', decision: answer }, asks, at, facts)
 }

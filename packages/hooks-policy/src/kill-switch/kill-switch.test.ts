@@ -94,6 +94,8 @@ describe('killSwitch', () => {
     const second = await rig(first.store, first.clock)
     expect((await second.bench.ask('beforeToolCall')).error?.details).toMatchObject({ target: 'all', missing: true })
     expect((await second.control.status())[0]).toMatchObject({ kind: 'all', state: 'missing' })
+    await second.control.off('all', OPS)
+    expect((await second.bench.ask('beforeToolCall')).answer).toBe('passed')
   })
 
   it('a switch that was set before the first start stays set', async () => {
