@@ -66,9 +66,7 @@ export function readBucket(value: JsonValue | undefined): Bucket {
     return {
       override: document.override === null ? null : { ...document.override, amount: BigInt(document.override.amount) },
       windows: document.windows.map(readWindow),
-      open: document.open.map(([effectId, attempt, start, end, amount, at]) => {
-        return { effectId, attempt, start, end, amount: BigInt(amount), at }
-      }),
+      open: readOpen(document.open),
     }
   } catch (error) {
     throw damaged(error)
@@ -87,14 +85,9 @@ export function writeBucket(bucket: Bucket): JsonObject {
     version: VERSION,
     override: bucket.override === null ? null : { ...bucket.override, amount: bucket.override.amount.toString() },
     windows: kept.map(storeWindow),
-    open: bucket.open.map((hold) => [
-      hold.effectId,
-      hold.attempt,
-      hold.start,
-      hold.end,
-      hold.amount.toString(),
-      hold.at,
-    ]),
+    open: bucket.open.flatMap(({ effectId, attempt, start, end, amount, at }) => {
+      return [effectId, attempt, start, end, amount.toString(), at]
+    }),
   }
   return stored as unknown as JsonObject
 }
@@ -156,7 +149,8 @@ interface StoredBucket {
   readonly version: number
   readonly override: (Change & { readonly amount: string }) | null
   readonly windows: readonly StoredWindow[]
-  readonly open: readonly (readonly [string, number, number, number | null, string, number])[]
+  /** Six values a hold, in one flat list: it is copied on every step. */
+  readonly open: readonly (string | number | null)[]
 }
 
 interface StoredWindow extends Span {
@@ -167,6 +161,24 @@ interface StoredWindow extends Span {
   readonly overruns: readonly { readonly effectId: string; readonly attempt: number; readonly amount: string }[]
   readonly fired: readonly number[]
   readonly topUps: readonly (Change & { readonly key: string; readonly amount: string })[]
+}
+
+const VALUES_PER_HOLD = 6
+
+function readOpen(stored: StoredBucket['open']): OpenHold[] {
+  if (stored.length % VALUES_PER_HOLD !== 0) throw new TypeError('the list of holds is cut')
+  const holds: OpenHold[] = []
+  for (let from = 0; from < stored.length; from += VALUES_PER_HOLD) {
+    holds.push({
+      effectId: stored[from] as string,
+      attempt: stored[from + 1] as number,
+      start: stored[from + 2] as number,
+      end: stored[from + 3] as number | null,
+      amount: BigInt(stored[from + 4] as string),
+      at: stored[from + 5] as number,
+    })
+  }
+  return holds
 }
 
 function readWindow(stored: StoredWindow): BucketWindow {

@@ -250,6 +250,7 @@ describe('holds', () => {
       7,
       { version: 2 },
       { version: 1, override: null, windows: [{}], open: [] },
+      { version: 1, override: null, windows: [], open: ['one', 1, 0] },
     ]
     for (const broken of documentsThatAreNone) {
       await documents.put(key, broken)
