@@ -148,6 +148,8 @@ export function createLimiter(host: LimiterHost, rules: readonly LimitRule[], le
       changeLeases(host.run?.state, (leases) => (leases.run === undefined ? leases : { ...leases, run: undefined }))
     },
     async closeCall(counts, { id, facts, signal, tokens }, more = []) {
+      // whether or not the store hears of it, nobody renews it any more
+      changeLeases(host.run?.state, (leases) => withoutCall(leases, id))
       await passThrough(
         documents,
         [
@@ -158,7 +160,6 @@ export function createLimiter(host: LimiterHost, rules: readonly LimitRule[], le
         ],
         signal,
       )
-      changeLeases(host.run?.state, (leases) => withoutCall(leases, id))
     },
   }
 }

@@ -23,7 +23,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { rateLimit } from './rate-limit.js'
 import type { RateLimitOptions } from './rate-limit-options.js'
-import { SPACE } from './testing/rate-rig.js'
+import { rateRig, SPACE } from './testing/rate-rig.js'
 
 const MINUTE = 60_000
 
@@ -462,6 +462,15 @@ describe('limits that the provider tells of', () => {
     for (const code of ['completed', 'completed', 'RATE_LIMIT_EXCEEDED']) expect(codeOf(await end(run()))).toBe(code)
     clock.advance(30_000)
     expect(codeOf(await end(run()))).toBe('completed')
+  })
+
+  it('an attempt that is asked again is taken off once', async () => {
+    const { model, ended } = await rateRig({ providerQuota: true })
+    await ended(0, { rateLimit: headers(2, '1h') })
+    for (let time = 0; time < 4; time++) expect((await model(1)).answer).toBe('passed')
+    expect((await model(2)).answer).toBe('passed')
+    expect((await model(3)).answer).toBe('vetoed')
+    expect((await model(2)).answer).toBe('passed')
   })
 
   it('a report that claims a year is believed for an hour', async () => {

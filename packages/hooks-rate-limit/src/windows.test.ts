@@ -64,6 +64,41 @@ describe('B-24, CASE-09: limits at the edge', () => {
     ])
   })
 
+  it.each([
+    ['runs', 'beforeExecution'],
+    ['toolCalls', 'beforeToolCall'],
+  ] as const)('%s: 0 blocks, 1 admits one, exactly enough passes', async (count, point) => {
+    for (const max of [0, 1, 3]) {
+      const { bench } = await rateRig({ limits: [{ count, max, per: 'hour' }] })
+      for (let id = 0; id < max; id++) expect((await bench.ask(point, { effectId: `e${id}` })).answer).toBe('passed')
+      const refused = await bench.ask(point, { effectId: 'more' })
+      expect(refused.error?.code).toBe(max === 0 ? 'RATE_LIMIT_NEVER_FITS' : 'RATE_LIMIT_EXCEEDED')
+      await bench.dispose()
+    }
+  })
+
+  it('a burst gives back only what has not left the bucket since: correcting an estimate lets nobody in early', async () => {
+    const { model, ended, clock } = await rateRig({
+      limits: [{ count: 'tokens', max: 1_000, per: 1_000, burst: 100 }],
+    })
+    const usage = {
+      inputTokens: 10,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: 0,
+      reasoningTokens: 0,
+      unreportedCalls: 0,
+    }
+    const ask = (id: number, tokens: number) => model(id, { inputTokensAtMost: tokens, maxOutputTokens: 0 })
+    expect((await ask(1, 100)).answer).toBe('passed')
+    clock.advance(60)
+    expect((await ask(2, 50)).answer).toBe('passed')
+    await ended(1, { usage })
+    // 50 of the second stand in the bucket, whatever the first had been
+    expect((await ask(3, 51)).answer).toBe('vetoed')
+    expect((await ask(3, 50)).answer).toBe('passed')
+  })
+
   it('a limit that is absent limits nothing', async () => {
     const { model } = await rateRig({ limits: [{ count: 'toolCalls', max: 0, per: 'minute' }] })
     // the point is not even tapped: nobody is asked
@@ -179,6 +214,7 @@ describe('whose calls are counted together', () => {
     expect((await model(2, {}, { user: 'a', tenant: 't2' })).answer).toBe('passed')
     expect((await model(3, {}, { user: 'a' })).answer).toBe('passed')
     expect((await model(4, {}, { user: '-' })).answer).toBe('passed')
+    expect((await model('4b', {}, { user: 'a', tenant: '-' })).answer).toBe('passed')
     expect((await model(5, {}, { user: 'a', tenant: 't1' })).error?.code).toBe('RATE_LIMIT_EXCEEDED')
     expect((await model(6)).error?.code).toBe('SCOPE_UNRESOLVED')
     expect((await model(7, { agentCode: null })).error?.code).toBe('SCOPE_UNRESOLVED')
