@@ -40,7 +40,7 @@ it('the ledger equals the sum of the attempts in the log of the provider, over r
       runtime: {
         agents: [desk([pay()])],
         providers: [other],
-        settings: { retry: { attempts: 2 }, fallback: ['other/any'] },
+        settings: { retry: { attempts: 2, backoffMs: 500, maxBackoffMs: 30_000 }, fallback: ['other/any'] },
       },
     },
   )
