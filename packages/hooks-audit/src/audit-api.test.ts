@@ -86,7 +86,14 @@ describe('checkpoints', () => {
         typeof value === 'number' ? value + 1 : String(value).replace(/^./, (first) => (first === 'a' ? 'b' : 'a'))
       expect([name, isCheckpointGood({ ...checkpoint, [name]: other }, publicKey)]).toEqual([name, false])
     }
-    for (const junk of [null, 1, {}, { ...checkpoint, extra: 1 }]) expect(isCheckpointGood(junk, publicKey)).toBe(false)
+    for (const junk of [
+      null,
+      1,
+      {},
+      { ...checkpoint, extra: 1 },
+      { ...checkpoint, signature: `${checkpoint.signature}=` },
+    ])
+      expect(isCheckpointGood(junk, publicKey)).toBe(false)
   })
 
   it('one kept elsewhere shows what was cut off, the stored ones show it too while they stand', async () => {
