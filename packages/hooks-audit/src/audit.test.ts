@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { GateContexts, Hooks, PluginInstance, RuntimeOptions, Store } from '@sluice/core'
 import {
   createHookBench,
@@ -13,11 +14,12 @@ import {
   Veto,
 } from '@sluice/core'
 import type { Script } from '@sluice/testkit'
-import { capturedLogger, failingStore, fakeClock, fakeIds, reply, scriptedProvider } from '@sluice/testkit'
+import { callGate, capturedLogger, failingStore, fakeClock, fakeIds, reply, scriptedProvider } from '@sluice/testkit'
 import { describeHookPlugin } from '@sluice/testkit/contracts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { AuditEntry } from './audit-entry.js'
+import { AUDIT_ERROR_CODES } from './audit-error-codes.js'
 import { audit } from './audit.js'
 
 const KEY = { id: 'k1', secret: createSecretKey(Buffer.alloc(32, 1)) }
@@ -312,6 +314,18 @@ describe('what a run leaves in the log', () => {
     expect((await run()).error).toMatchObject({ code: 'AUDIT_LOG_INVALID' })
     expect(provider.calls).toHaveLength(0)
   })
+})
+
+it('README: what verify says of one run, and how a full disk is tested', async () => {
+  const { run, runtime } = await rig([reply.toolCall('write_note', { text: 'a' }), reply('Done.')])
+  await run()
+  const { statement } = await runtime.plugin(audit).verify()
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  for (const line of statement.split('\n')) expect(readme).toContain(`// ${line}`)
+  const store = failingStore(createMemoryStore(), [{ on: 'log.append', as: 'full' }])
+  const result = await callGate(audit(), 'beforeModelCall', {}, { store })
+  expect(result).toMatchObject({ answer: 'vetoed', code: 'AUDIT_NOT_WRITTEN' })
+  for (const code of Object.keys(AUDIT_ERROR_CODES)) expect(readme).toContain(`\`${code}\``)
 })
 
 it('redaction that fails stops the effect: nothing is written that was not looked at', async () => {
