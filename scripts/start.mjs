@@ -1,4 +1,4 @@
-// `npm start`: install, build what changed, run the example. Arguments after `--` go to the example:
+// `npm start`: install, build what changed, run the examples. With arguments after `--` only the desk runs, with them:
 //
 //   npm start
 //   npm start -- --live
@@ -19,18 +19,25 @@ for (const [title, command, args] of [
   if (code !== 0) process.exit(code)
 }
 
-console.log(`> example: ap-desk${exampleArgs.length > 0 ? ` ${exampleArgs.join(' ')}` : ''}`)
-// tsx runs the example's source; the packages it imports are the built ones, as a user gets them.
-const example = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...exampleArgs], {
-  cwd: join(root, 'examples', 'ap-desk'),
-  env: childEnv(),
-  stdio: 'inherit',
-})
-example.on('error', (error) => {
-  console.error(`start: could not run the example: ${error.message}`)
-  process.exitCode = 1
-})
-example.on('close', (code, signal) => {
-  if (signal) console.error(`start: the example was ended by ${signal}`)
-  process.exitCode = code ?? 1
-})
+// tsx runs the source of an example; the packages it imports are the built ones, as a user gets them.
+const runExample = (name, args) =>
+  new Promise((resolve) => {
+    console.log(`> example: ${[name, ...args].join(' ')}`)
+    const example = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...args], {
+      cwd: join(root, 'examples', name),
+      env: childEnv(),
+      stdio: 'inherit',
+    })
+    example.on('error', (error) => {
+      console.error(`start: could not run the example: ${error.message}`)
+      resolve(1)
+    })
+    example.on('close', (code, signal) => {
+      if (signal) console.error(`start: the example was ended by ${signal}`)
+      resolve(code ?? 1)
+    })
+  })
+
+process.exitCode = await runExample('ap-desk', exampleArgs)
+// Arguments are for the desk alone.
+if (process.exitCode === 0 && exampleArgs.length === 0) process.exitCode = await runExample('support-desk', [])
