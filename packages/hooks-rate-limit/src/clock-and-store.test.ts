@@ -1,7 +1,9 @@
 import { createMemoryStore } from '@sluice/core'
 import { failingStore, fakeClock } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
-import { rateRig, retryAfter, SPACE } from './testing/rate-rig.js'
+import { rateRigs, retryAfter, SPACE } from './testing/rate-rig.js'
+
+const rateRig = rateRigs(fakeClock)
 
 const HOUR = 3_600_000
 const MINUTE = 60_000

@@ -3,7 +3,9 @@ import { fakeClock } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRateLimitApi, createSweeper } from './rate-limit-api.js'
 import { toLimitRule } from './limit-rule.js'
-import { rateRig, SPACE } from './testing/rate-rig.js'
+import { rateRigs, SPACE } from './testing/rate-rig.js'
+
+const rateRig = rateRigs(fakeClock)
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 

@@ -23,7 +23,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { rateLimit } from './rate-limit.js'
 import type { RateLimitOptions } from './rate-limit-options.js'
-import { rateRig, SPACE } from './testing/rate-rig.js'
+import { rateRigs, SPACE } from './testing/rate-rig.js'
+
+const rateRig = rateRigs(fakeClock)
 
 const MINUTE = 60_000
 

@@ -1,8 +1,11 @@
 import { SluiceError } from '@sluice/core'
+import { fakeClock } from '@sluice/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LimitOptions } from './rate-limit-options.js'
-import { rateRig, retryAfter } from './testing/rate-rig.js'
+import { rateRigs, retryAfter } from './testing/rate-rig.js'
+
+const rateRig = rateRigs(fakeClock)
 
 const MINUTE = 60_000
 const calls = (max: number, more: Partial<LimitOptions> = {}): LimitOptions => ({

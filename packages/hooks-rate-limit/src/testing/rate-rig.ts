@@ -1,7 +1,5 @@
-import type { BenchAnswer, Caller, GateInput, HookBench, JsonValue, ObserverInput, Store } from '@sluice/core'
-import { createHookBench, createMemoryStore } from '@sluice/core'
-import type { FakeClock } from '@sluice/testkit'
-import { capturedLogger, fakeClock, fakeIds } from '@sluice/testkit'
+import type { BenchAnswer, Caller, Clock, GateInput, HookBench, JsonValue, ObserverInput, Store } from '@sluice/core'
+import { createHookBench, createIds, createMemoryStore } from '@sluice/core'
 import type { RateLimitOptions } from '../rate-limit-options.js'
 import { rateLimit } from '../rate-limit.js'
 
@@ -9,9 +7,9 @@ import { rateLimit } from '../rate-limit.js'
 export const SPACE = 'plugin:sluice-hooks-rate-limit'
 
 /** A limiter that is asked with no run. */
-export interface RateRig {
+export interface RateRig<TestClock extends Clock> {
   readonly bench: HookBench
-  readonly clock: FakeClock
+  readonly clock: TestClock
   readonly store: Store
   /** Asks for one model call; a number makes its id. */
   model(id: number | string, input?: GateInput<'beforeModelCall'>, caller?: Caller): Promise<BenchAnswer>
@@ -20,8 +18,8 @@ export interface RateRig {
   documents(): Promise<readonly { readonly key: readonly string[]; readonly value: JsonValue }[]>
 }
 
-export interface RateRigParts {
-  readonly clock?: FakeClock
+export interface RateRigParts<TestClock extends Clock> {
+  readonly clock?: TestClock
   readonly store?: Store
 }
 
@@ -32,42 +30,46 @@ export function retryAfter(answer: BenchAnswer): number | undefined {
   return answer.error?.details?.retryAfterMs as number | undefined
 }
 
-/** A limiter on a bench, over a memory store on a fake clock. */
-export async function rateRig(options: RateLimitOptions, parts: RateRigParts = {}): Promise<RateRig> {
-  const clock = parts.clock ?? fakeClock()
-  const store = parts.store ?? createMemoryStore({ clock })
-  const bench = await createHookBench([rateLimit(options)], {
-    store,
-    clock,
-    ids: fakeIds(),
-    logger: capturedLogger(),
-  })
-  const facts = (id: number | string) => ({ rootExecutionId: ROOT, effectId: `${ROOT}/m${id}` })
-  const place = (caller?: Caller) => (caller === undefined ? {} : { caller })
-  return {
-    bench,
-    clock,
-    store,
-    model: (id, input, caller) => bench.ask('beforeModelCall', { ...facts(id), ...input }, place(caller)),
-    ended: (id, input, caller) =>
-      bench.tell(
-        'afterModelCall',
-        {
-          ...facts(id),
-          attempt: 1,
-          provider: 'scripted',
-          model: 'test',
-          outcome: 'ok',
-          sent: 'yes',
-          error: null,
-          usage: null,
-          rateLimit: null,
-          maxOutputTokens: 8192,
-          inputTokensAtMost: 1000,
-          ...input,
-        },
-        place(caller),
-      ),
-    documents: async () => [...(await store.documents(SPACE).list([], { limit: 1_000 })).items],
+const QUIET = Object.freeze({ debug() {}, info() {}, warn() {}, error() {} })
+
+/** Makes limiters on benches, each over a memory store and a clock of its own. */
+export function rateRigs<TestClock extends Clock>(makeClock: () => TestClock) {
+  return async (options: RateLimitOptions, parts: RateRigParts<TestClock> = {}): Promise<RateRig<TestClock>> => {
+    const clock = parts.clock ?? makeClock()
+    const store = parts.store ?? createMemoryStore({ clock })
+    const bench = await createHookBench([rateLimit(options)], {
+      store,
+      clock,
+      ids: createIds(() => clock.now()),
+      logger: QUIET,
+    })
+    const facts = (id: number | string) => ({ rootExecutionId: ROOT, effectId: `${ROOT}/m${id}` })
+    const place = (caller?: Caller) => (caller === undefined ? {} : { caller })
+    return {
+      bench,
+      clock,
+      store,
+      model: (id, input, caller) => bench.ask('beforeModelCall', { ...facts(id), ...input }, place(caller)),
+      ended: (id, input, caller) =>
+        bench.tell(
+          'afterModelCall',
+          {
+            ...facts(id),
+            attempt: 1,
+            provider: 'scripted',
+            model: 'test',
+            outcome: 'ok',
+            sent: 'yes',
+            error: null,
+            usage: null,
+            rateLimit: null,
+            maxOutputTokens: 8192,
+            inputTokensAtMost: 1000,
+            ...input,
+          },
+          place(caller),
+        ),
+      documents: async () => [...(await store.documents(SPACE).list([], { limit: 1_000 })).items],
+    }
   }
 }
