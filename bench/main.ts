@@ -23,16 +23,12 @@ for (const suite of SUITES) {
   const measured = await runSuite(suite)
   if (measured.length > 0) printFigures(measured)
   figures.push(...measured)
+  // after each suite: a full run takes long, and what was measured outlasts an end before its time
+  writeFigures()
 }
 const missed = figures.filter((figure) => figure.verdict === 'missed').length
 const met = figures.filter((figure) => figure.target !== undefined).length - missed
 console.log(`${figures.length} figures; of those with a target, ${met} met it and ${missed} missed it`)
-if (json !== undefined) {
-  const { node, v8 } = process.versions
-  writeFileSync(json, `${JSON.stringify({ node, v8, quick, figures }, null, 2)}\n`)
-}
-if (table !== undefined) writeFileSync(table, `${markdownTable(figures)}\n`)
-
 /** A suite has a process of its own: what one leaves in the heap and in the compiler's memory reaches no other. */
 function runSuite(suite: Suite): Promise<readonly Figure[]> {
   const order: SuiteOrder = { suite: suite.name, quick, only, ...(quick ? QUICK : FULL) }
@@ -52,4 +48,10 @@ function runSuite(suite: Suite): Promise<readonly Figure[]> {
       else reject(new Error(`Suite ${suite.name} ended with ${signal ?? `code ${String(code)}`} before it was done.`))
     })
   })
+}
+
+function writeFigures(): void {
+  const { node, v8 } = process.versions
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ node, v8, quick, figures }, null, 2)}\n`)
+  if (table !== undefined) writeFileSync(table, `${markdownTable(figures)}\n`)
 }

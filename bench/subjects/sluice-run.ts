@@ -1,4 +1,4 @@
-import type { PluginInstance, Runtime, Store } from '@sluice/core'
+import type { ModelProvider, PluginInstance, Runtime, Store } from '@sluice/core'
 import { createMemoryStore, createRuntime, defineAgent, defineTool } from '@sluice/core'
 import { openai } from '@sluice/providers/openai'
 import { z } from 'zod'
@@ -51,11 +51,12 @@ export function benchRuntime(
   baseUrl: string,
   plugins: readonly PluginInstance[],
   store: Store = createMemoryStore(),
+  providers: readonly ModelProvider[] = [openai({ baseUrl, apiKey: 'bench' })],
 ): Promise<Runtime> {
   return createRuntime({
     store,
     agents,
-    providers: [openai({ baseUrl, apiKey: 'bench' })],
+    providers,
     plugins,
     logger: quiet,
     limits: { runsInFlight: 1024 },

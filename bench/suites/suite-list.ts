@@ -4,6 +4,7 @@ import { bytesSuite } from './bytes.js'
 import { cpuSuite } from './cpu.js'
 import { dispatchSuite } from './dispatch.js'
 import { heldSuite } from './held.js'
+import { splitSuite } from './split.js'
 import { startSuite } from './start.js'
 import { storeSuite } from './store.js'
 import type { SuiteOptions } from './suite-options.js'
@@ -25,4 +26,5 @@ export const SUITES: readonly Suite[] = [
   // room for all that a slice allocates, so that no collection falls into it (megabytes)
   { name: 'bytes', flags: ['--min-semi-space-size=256', '--max-semi-space-size=256'], run: bytesSuite },
   { name: 'cpu', flags: [], run: cpuSuite },
+  { name: 'split', flags: [], run: splitSuite },
 ]
