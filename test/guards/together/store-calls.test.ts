@@ -91,6 +91,23 @@ describe('all guards together: what a model call costs in the store', () => {
     )
   })
 
+  it('once a minute, the closing of a call also lists what is over in the rate limiter; nothing more stands before a request', async () => {
+    const desk = await timedDesk([null, null, null])
+    const hello = async (): Promise<void> => {
+      await desk.clock.settle(desk.runtime.generateText({ model: 'scripted/any', prompt: 'Hello.', caller: PETRA }))
+      await desk.clock.tick(1)
+    }
+    await hello()
+    desk.clock.advance(61_000)
+    await hello()
+    await hello()
+    const tallies = (mark: string) => desk.segments().flatMap((part) => (part.mark === mark ? [tally(part.calls)] : []))
+    const before = { transactions: 3, reads: 1, others: 0 }
+    expect(tallies('== model call')).toEqual([before, before, before])
+    const behind = { transactions: 3, reads: 0, others: 0 }
+    expect(tallies('== request')).toEqual([behind, { ...behind, reads: 1 }, behind])
+  })
+
   it('a call that a guard stops costs no more either', async () => {
     const desk = await timedDesk([], { plugins: guards({ budget: { limits: [{ scope: 'run', usd: '0.001' }] } }) })
     expect((await desk.run()).code).toBe('BUDGET_EXHAUSTED')
