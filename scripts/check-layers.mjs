@@ -130,6 +130,14 @@ const rows = [
       'packages/providers/src/openai/kit.test.ts': "import { kit } from '@sluice/testkit'\nexport const x = kit\n",
     },
   },
+  // the guards know the core alone, not one another
+  ...['budget', 'rate-limit', 'audit', 'policy'].map((guard) => ({
+    rule: `package-hooks-${guard}`,
+    from: `packages/hooks-${guard}/src/kit.ts`,
+    files: {
+      [`packages/hooks-${guard}/src/kit.ts`]: "import { kit } from '@sluice/testkit'\nexport const x = kit\n",
+    },
+  })),
   {
     rule: 'package-testkit',
     from: 'packages/testkit/src/adapter.ts',

@@ -29,7 +29,7 @@ export function answerRefusals(refusals: readonly RoomRefusal[]): void {
   if (refusals.every(({ wait }) => wait)) throw new Wait('RATE_LIMIT_EXCEEDED', retryAfterMs)
   throw new Veto(
     'RATE_LIMIT_EXCEEDED',
-    `Limit "${limit}" admits ${bound}${used === null ? '' : `; ${used} are used and ${asked} more were asked for`}. Try again in ${retryAfterMs} ms.`,
+    `Limit "${limit}" admits ${bound}${used === null ? '' : `; ${used} are used, ${asked} more asked for`}. Try again in ${retryAfterMs} ms.`,
     { ...figures, retryAfterMs },
   )
 }

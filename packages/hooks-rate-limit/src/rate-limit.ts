@@ -26,7 +26,7 @@ const TOOL: readonly RateCount[] = ['toolCalls']
  * @throws INVALID_CONFIG for options that do not fit, all faults at once
  */
 export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
-  name: 'sluice-hooks-rate-limit',
+  name: 'hooks-rate-limit',
   hookApi: 1,
   version: '0.1.0',
   options: rateLimitOptions,

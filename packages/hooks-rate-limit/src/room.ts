@@ -66,7 +66,7 @@ export async function passThrough(
       'RATE_LIMIT_UNAVAILABLE',
       `The rate limits could not be read or written (${code ?? 'the store failed'}), so nothing is admitted. See to the store and try again.`,
       { storeCode: code },
-      { by: { plugin: 'sluice-hooks-rate-limit', point: '' }, cause },
+      { by: { plugin: 'hooks-rate-limit', point: '' }, cause },
     )
   }
 }

@@ -21,7 +21,7 @@ export const SPACE = {
   audit: 'plugin:hooks-audit',
   budget: 'plugin:hooks-budget',
   killSwitch: 'plugin:hooks-policy/kill-switch',
-  rates: 'plugin:sluice-hooks-rate-limit',
+  rates: 'plugin:hooks-rate-limit',
 } as const
 
 /** A call holds $0.003: 1 000 tokens of input and 1 000 of output. */

@@ -4,7 +4,7 @@ import type { RateLimitOptions } from '../rate-limit-options.js'
 import { rateLimit } from '../rate-limit.js'
 
 /** Namespace of the plugin's documents. */
-export const SPACE = 'plugin:sluice-hooks-rate-limit'
+export const SPACE = 'plugin:hooks-rate-limit'
 
 /** A limiter that is asked with no run. */
 export interface RateRig<TestClock extends Clock> {
