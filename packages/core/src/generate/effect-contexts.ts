@@ -3,6 +3,7 @@ import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-contexts.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
+import type { PluginStamp } from '../store/records.js'
 
 /** `beforeExecution`: no record exists yet. */
 export class ExecutionGateContext extends AskingContext {
@@ -115,6 +116,7 @@ export class ToolInputGateContext extends AskingContext {
   readonly tool: ToolInfo
   readonly args: JsonObject
   readonly decision: Decision | undefined
+  readonly gatePlugins: readonly PluginStamp[]
   readonly #argsDigest: () => string
 
   constructor(
@@ -124,6 +126,7 @@ export class ToolInputGateContext extends AskingContext {
     args: JsonObject,
     argsDigest: () => string,
     decision: Decision | undefined,
+    gatePlugins: readonly PluginStamp[],
   ) {
     super(facts, state)
     this.toolCode = tool.toolCode
@@ -131,6 +134,7 @@ export class ToolInputGateContext extends AskingContext {
     this.tool = tool.tool
     this.args = args
     this.decision = decision
+    this.gatePlugins = gatePlugins
     this.#argsDigest = argsDigest
     Object.freeze(this)
   }

@@ -28,7 +28,7 @@ const DEFAULTS: Readonly<Record<GatePoint, JsonObject>> = {
   whileInFlight: { effect: 'model_call', provider: 'scripted', model: 'test', toolCode: null, elapsedMs: 1000 },
   inspectReply: { provider: 'scripted', model: 'test', text: 'Done.', finishReason: 'stop', toolCalls: [] },
   beforeToolCall: { toolCode: 'test_tool', callId: 'call_1', tool: TOOL },
-  inspectToolInput: { toolCode: 'test_tool', callId: 'call_1', tool: TOOL, args: {} },
+  inspectToolInput: { toolCode: 'test_tool', callId: 'call_1', tool: TOOL, args: {}, gatePlugins: [] },
 }
 
 class BenchContext extends AskingContext {

@@ -41,7 +41,7 @@ const NAMES: { readonly [Point in GatePoint]: Names<keyof GateInput<Point>> } = 
     toolCalls: true,
   },
   beforeToolCall: TOOL,
-  inspectToolInput: { ...TOOL, args: true, argsDigest: true, decision: true },
+  inspectToolInput: { ...TOOL, args: true, argsDigest: true, decision: true, gatePlugins: true },
 }
 
 /** The gate points that can be asked, in the order of the life of a run. */
