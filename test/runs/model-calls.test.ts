@@ -455,12 +455,13 @@ describe('structured output', () => {
   })
 
   it('G-45: a protocol without structured output refuses the schema by name, before anything is sent', async () => {
-    const { runtime, provider } = await house([], {
-      agents: [desk([], { output: answer })],
-      script: { emulate: 'oci-generic' },
-    })
-    const error = await failureOf(runtime.execute({ agent: 'ap_desk', input: QUESTION }))
-    expect([error.code, provider.requests.length]).toEqual(['SCHEMA_UNSUPPORTED', 0])
+    const script = { emulate: 'oci-generic' } as const
+    const { runtime, provider } = await house([], { agents: [desk()], script })
+    const asked = runtime.execute({ agent: 'ap_desk', input: QUESTION, output: answer })
+    expect([(await failureOf(asked)).code, provider.requests.length]).toEqual(['SCHEMA_UNSUPPORTED', 0])
+    // an agent in code is refused when the runtime is made
+    const made = await failureOf(house([], { agents: [desk([], { output: answer })], script }))
+    expect([made.code, made.details.agent]).toEqual(['SCHEMA_UNSUPPORTED', 'ap_desk'])
   })
 
   it('G-46: the name of the format comes from the title of the schema, made fit for every provider', async () => {

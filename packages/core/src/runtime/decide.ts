@@ -113,9 +113,7 @@ function expired(record: ExecutionRecord, entry: PendingRecord): SluiceError {
 
 function decided(effectId: string, given: NonNullable<PendingRecord['decision']>): SluiceError {
   const { decision, by, at } = given
-  return new SluiceError(
-    'ALREADY_DECIDED',
-    `This has been decided already: ${said({ by, decision, effectId, at })}`,
-    { details: { effectId, decision, by, at } },
-  )
+  return new SluiceError('ALREADY_DECIDED', `This has been decided already: ${said({ by, decision, effectId, at })}`, {
+    details: { effectId, decision, by, at },
+  })
 }
