@@ -1,3 +1,4 @@
+import type { RunContext } from '../context/run-context.js'
 import { AskingContext } from '../hooks/asking-context.js'
 import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-contexts.js'
@@ -7,8 +8,11 @@ import type { PluginStamp } from '../store/records.js'
 
 /** `beforeExecution`: no record exists yet. */
 export class ExecutionGateContext extends AskingContext {
-  constructor(facts: EffectFacts, state: AskingState) {
+  readonly runContext: RunContext
+
+  constructor(facts: EffectFacts, state: AskingState, runContext: RunContext) {
     super(facts, state)
+    this.runContext = runContext
     Object.freeze(this)
   }
 }

@@ -14,7 +14,7 @@ const TOOL = { effect: 'send', untrusted: false, cost: null, definitionDigest: '
 
 /** What each point is told besides the common facts, where a test says nothing. */
 const DEFAULTS: Readonly<Record<GatePoint, JsonObject>> = {
-  beforeExecution: {},
+  beforeExecution: { runContext: {} },
   beforeModelCall: {
     provider: 'scripted',
     model: 'test',

@@ -39,6 +39,8 @@ export interface BeforeExecutionContext extends CommonContext {
   readonly createdBy: string | null
   readonly appId: string | null
   readonly sessionId: string
+  /** Keys of the run as they are bound; here `getExecutionContext()` is still empty. */
+  readonly runContext: Readonly<Record<string, string | number | boolean>>
 }
 
 export interface BeforeModelCallContext extends CommonContext {

@@ -18,7 +18,7 @@ const TOOL = { ...AGENT, toolCode: true, callId: true, tool: true } as const
 
 /** The facts of each gate point. The type holds the list complete. */
 const NAMES: { readonly [Point in GatePoint]: Names<keyof GateInput<Point>> } = {
-  beforeExecution: AGENT,
+  beforeExecution: { ...AGENT, runContext: true },
   beforeModelCall: {
     ...AGENT,
     provider: true,
