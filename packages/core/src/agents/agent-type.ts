@@ -2,11 +2,11 @@ import type { RunContext } from '../context/run-context.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
 import type { FilePart, Message } from '../messages/message.js'
-import type { Usage } from '../messages/usage.js'
 import type { AcceptedArguments } from '../sessions/session-access.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { AgentDefinition } from './agent-definition.js'
+import type { AgentWork } from './agent-work.js'
 
 /** An agent as a run gets it: one version, with its tools looked up. */
 export interface ResolvedAgent {
@@ -32,11 +32,17 @@ export interface AgentInvocation {
   readonly followUp: string | null
   /** The earlier conversation of a follow-up turn, valid and whole; empty in a first turn. */
   readonly history: readonly Message[]
+  /** Who made each message of `history`: the code of an agent, `null` for what the caller gave (S-43). */
+  readonly historyBy: readonly (string | null)[]
+  /** What the turn before this one told beyond its answer (`AgentResult.details`); `null` in a first turn. */
+  readonly earlier: JsonObject | null
   readonly files: readonly FilePart[]
   /** The answer schema in force: that of the call, else the agent's own. */
   readonly output: CompiledSchema | null
   readonly runContext: RunContext
   readonly signal: AbortSignal
+  /** Starts what the agent is made of. */
+  readonly work: AgentWork
 }
 
 /** What a run of an agent came to. */
@@ -45,15 +51,16 @@ export interface AgentResult {
   readonly text: string | null
   /** The validated structured answer; `undefined` where no schema was in force. */
   readonly output: JsonValue | undefined
-  /** Messages that this turn added to the conversation, the user message included. */
-  readonly messages: readonly Message[]
-  /** Wrapper patterns: who produced each message; absent where the agent itself did (S-43). */
-  readonly producedBy?: readonly (string | null)[]
-  /** Tokens of the run's own calls. */
-  readonly usage: Usage
+  /**
+   * Messages of this turn that were not said through `work.say`; they are added to the conversation behind those. After
+   * `work.turn` there are none: the turn has said what it has.
+   */
+  readonly messages?: readonly Message[]
   readonly finishReason: FinishReason
   /** Loop iterations, conversation turns or handoff hops; 0 for profile agents (S-4). */
   readonly iterationCount: number
+  /** What the pattern tells beyond the answer, under the original's keys: it stands in the output of the row and in `Run.details`. */
+  readonly details?: JsonObject
 }
 
 /** A type of agent: `profile` is core's own, other packages bring theirs through the same contract. */

@@ -15,6 +15,7 @@ import type { OpenReply } from './model-call.js'
 import { RESULT_TEXT } from './round-call.js'
 import { endRefused } from './refused-reply.js'
 import { runRound } from './tool-round.js'
+import type { RoundResult } from './tool-round.js'
 
 /** What one `generateText` call came to (G-7). */
 export interface CallResultOf {
@@ -72,8 +73,9 @@ export async function generateCall(
       return await complete(call, plan, outcome, reply, landing === undefined ? outcome.reply.finishReason : 'landed')
     }
     call.answeredBy = outcome.target.provider
-    const skipped = await runTools(call, plan, reply)
+    const { skipped, ended } = await runTools(call, plan, reply)
     await recorder?.closeRound(call)
+    if (ended) return await complete(call, plan, outcome, reply, 'ended_by_tool')
     if (skipped > 0) {
       if (limitPolicy(plan, outcome) === 'throw') throw limitError(plan)
       return await complete(call, plan, outcome, reply, 'max_tool_calls_exceeded')
@@ -82,10 +84,10 @@ export async function generateCall(
 }
 
 /** Runs the tools of a reply; the tool message is in the conversation whatever happens, so that the history stays valid. */
-async function runTools(call: CallScope, plan: CallPlan, reply: FinishedReply): Promise<number> {
+async function runTools(call: CallScope, plan: CallPlan, reply: FinishedReply): Promise<RoundResult> {
   const results: ToolResultPart[] = []
   try {
-    return (await runRound(call, plan, reply.calls, results)).skipped
+    return await runRound(call, plan, reply.calls, results)
   } finally {
     call.add({ role: 'tool', content: results })
   }

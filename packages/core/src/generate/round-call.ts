@@ -52,6 +52,7 @@ export function roundCall(part: ToolCallPart, name: string): RoundCall {
 export const RESULT_TEXT = Object.freeze({
   skippedLimit: 'This call was not run: the limit of tool calls was reached.',
   notRun: 'This call was not run.',
+  ended: 'This call was not run: the call before it ended the turn.',
   vetoed: 'This call was stopped and did not run.',
   unknown: 'This call was interrupted; whether it took effect is not known.',
 })

@@ -56,6 +56,7 @@ export class RunScope {
         readonly withheld: ReadonlySet<Message>
         readonly labels: readonly Label[]
         shown(): readonly Message[]
+        producedBy?(message: Message): string | null | undefined
       }
     | undefined
 

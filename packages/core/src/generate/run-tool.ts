@@ -106,6 +106,7 @@ function settle(
   if (tool.agent !== null) {
     const run = {
       agent: tool.agent,
+      dropsLabels: tool.dropsLabels,
       input: entry.args as JsonObject,
       parent: call.run,
       steps,

@@ -15,6 +15,8 @@ import type { Limits, LoopSettings, Timeouts } from './settings.js'
 /** A run that the framework starts in place of a handler (`defineTool({ agent })`). */
 export interface AgentToolRun {
   readonly agent: string
+  /** The owner vouches for the answer. */
+  readonly dropsLabels: boolean
   readonly input: JsonObject
   readonly parent: RunScope
   readonly steps: Steps

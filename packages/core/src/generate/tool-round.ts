@@ -17,6 +17,8 @@ export interface RoundResult {
   readonly results: readonly ToolResultPart[]
   /** Calls beyond `maxToolCalls` that were not run. */
   readonly skipped: number
+  /** A tool with `endsCall` has ended the call. */
+  readonly ended: boolean
 }
 
 /**
@@ -31,10 +33,12 @@ export async function runRound(
   results: ToolResultPart[],
 ): Promise<RoundResult> {
   const calls = parts.map((part, index) => roundCall(part, `m${call.requests}.t${index + 1}`))
-  const room = Math.max(0, plan.settings.maxToolCalls - call.toolCalls)
+  const bound = Math.max(0, plan.settings.maxToolCalls - call.toolCalls)
+  const room = roomOf(plan, parts, bound)
+  let ended = false
   try {
     await admitAll(call, plan, calls, room)
-    await runAll(call, plan, calls.slice(0, room))
+    ended = await runAll(call, plan, calls.slice(0, room))
   } catch (error) {
     const paused = Interrupt.isInstance(error)
     fillIn(calls, paused)
@@ -55,8 +59,23 @@ export async function runRound(
     }
   }
   const skipped = Math.max(0, calls.length - room)
-  call.toolCalls += calls.length - skipped
-  return { results, skipped }
+  for (let index = 0; index < calls.length - skipped; index++) if (counts(plan, parts[index])) call.toolCalls += 1
+  return { results, skipped, ended }
+}
+
+/** How many calls of a reply are within the bound: those that end the call do not count (F-12). */
+function roomOf(plan: CallPlan, parts: readonly ToolCallPart[], bound: number): number {
+  let counted = 0
+  for (let index = 0; index < parts.length; index++) {
+    if (!counts(plan, parts[index])) continue
+    if (counted === bound) return index
+    counted += 1
+  }
+  return parts.length
+}
+
+function counts(plan: CallPlan, part: ToolCallPart | undefined): boolean {
+  return plan.tools.get(part?.toolName ?? '')?.endsCall !== true
 }
 
 /** Phase 1: every call in call order; the first stop ends it, a pause does not. */
@@ -130,8 +149,11 @@ function restEnding(entry: RoundCall, which: 'asked' | 'all' | 'paused'): Ending
   return { outcome: refused ? 'refused' : 'not_run', sent: 'no' }
 }
 
-/** Phase 2: the admitted calls, one at a time in call order; neighbours that only read may run together. */
-async function runAll(call: CallScope, plan: CallPlan, calls: readonly RoundCall[]): Promise<void> {
+/**
+ * Phase 2: the admitted calls, one at a time in call order; neighbours that only read may run together. True where one of them
+ * ended the call: those behind it do not run.
+ */
+async function runAll(call: CallScope, plan: CallPlan, calls: readonly RoundCall[]): Promise<boolean> {
   let effectRan = -1
   for (let index = 0; index < calls.length; index++) {
     const group = together(plan, calls, index)
@@ -143,14 +165,33 @@ async function runAll(call: CallScope, plan: CallPlan, calls: readonly RoundCall
     const entry = calls[index] as RoundCall
     await runOne(call, plan, entry, effectRan)
     if (entry.state === 'begun' && entry.tool?.effect !== 'read') effectRan = call.clock.monotonic()
+    if (entry.tool?.endsCall === true && entry.result?.status === 'ok') {
+      for (const other of calls.slice(index + 1)) await leaveOut(call, other)
+      return true
+    }
   }
+  return false
+}
+
+/** A call behind one that ended the call: a step as well, so that a replay does not ask for it again. */
+async function leaveOut(call: CallScope, entry: RoundCall): Promise<void> {
+  if (entry.state === 'recorded') {
+    entry.result = await call.steps.replay<CallResult>(entry.name)
+    return
+  }
+  const result: CallResult = { status: 'not_run', text: RESULT_TEXT.ended }
+  entry.result = result
+  await call.steps.branch(entry.name, (steps) => steps.step('call', () => result))
+  if (entry.effect === undefined || entry.effect.closed) return
+  const { told } = closeToolEffect(call, entry, entry.effect, { outcome: 'not_run', sent: 'no' })
+  if (told !== undefined) await told
 }
 
 function together(plan: CallPlan, calls: readonly RoundCall[], from: number): readonly RoundCall[] {
   const group: RoundCall[] = []
   for (let index = from; index < calls.length && group.length < plan.settings.toolConcurrency; index++) {
     const entry = calls[index] as RoundCall
-    if (entry.state !== 'admitted' || entry.tool?.effect !== 'read') break
+    if (entry.state !== 'admitted' || entry.tool?.effect !== 'read' || entry.tool.endsCall) break
     group.push(entry)
   }
   return group

@@ -10,6 +10,7 @@ import type { CheckedOptions } from './execute-options.js'
 import { runNested } from './nested-run.js'
 import type { Run } from './run-result.js'
 import type { RuntimeFace } from './runtime-core.js'
+import { checkVouched } from './vouched-result.js'
 
 /** What the model reads of an agent that gave no answer (O-11). */
 const NO_ANSWER = 'The agent gave no answer.'
@@ -19,7 +20,8 @@ const NO_ANSWER = 'The agent gave no answer.'
  * there is no run to join: it is a top-level run (O-20).
  */
 export async function runAgentTool(face: RuntimeFace, run: AgentToolRun): Promise<AgentToolResult> {
-  const { agent, input, parent, steps, path, labels } = run
+  const { agent, dropsLabels, input, parent, steps, path, labels } = run
+  if (dropsLabels) await checkVouched(face.core, { agent })
   if (parent.facts.executionId === null) return runApart(face, run)
   const done = await steps.branch('run', (inner) =>
     runNested({
@@ -42,13 +44,11 @@ export async function runAgentTool(face: RuntimeFace, run: AgentToolRun): Promis
       path: `${path}/run`,
     }),
   )
-  return resultOf(done.result, agent, done.labels)
+  return resultOf(done.result, run, done.labels)
 }
 
-async function runApart(
-  face: RuntimeFace,
-  { agent, input, parent, path, labels }: AgentToolRun,
-): Promise<AgentToolResult> {
+async function runApart(face: RuntimeFace, run: AgentToolRun): Promise<AgentToolResult> {
+  const { agent, input, parent, path, labels } = run
   const scope: NestScope = { run: parent, path, next: 0, gatePoints: parent.options.gatePoints, labels: () => labels }
   const options: CheckedOptions = {
     agent,
@@ -67,15 +67,17 @@ async function runApart(
   }
   const done = await executeApart(face, options, { frame: currentFrame() as Frame, scope, tree: parent.tree })
   const last = done.messages.at(-1)
-  return resultOf(done, agent, last?.role === 'assistant' ? last.labels : undefined)
+  return resultOf(done, run, last?.role === 'assistant' ? last.labels : undefined)
 }
 
 function resultOf(
   done: Pick<Run, 'text' | 'output'>,
-  agent: string,
+  { agent, dropsLabels }: Pick<AgentToolRun, 'agent' | 'dropsLabels'>,
   labels: readonly Label[] | undefined,
 ): AgentToolResult {
   const { output, text } = done
+  // vouched for is the checked answer alone
+  if (dropsLabels) return new AgentToolResult(output === undefined ? NO_ANSWER : JSON.stringify(output), [])
   const message = output === undefined ? text : JSON.stringify(output)
   return new AgentToolResult(message ?? NO_ANSWER, unionLabels(labels, [{ kind: 'delegate', source: agent }]))
 }

@@ -13,9 +13,8 @@ import { Tree } from '../generate/tree.js'
 import type { EventSink } from '../generate/event-sink.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import { unionLabels } from '../messages/label.js'
-import type { Message } from '../messages/message.js'
 import { checkCallArguments } from '../sessions/session-access.js'
-import { loadHistory } from '../sessions/history.js'
+import { loadHistory, NO_EARLIER_TURNS } from '../sessions/history.js'
 import type { LoadedHistory } from '../sessions/history.js'
 import type { SessionRecord } from '../store/records.js'
 import { agentTypeOf } from './agent-type-of.js'
@@ -32,8 +31,6 @@ import type { Run } from './run-result.js'
 import { abortedBefore, openSession, takeTurn } from './open-turn.js'
 import type { RuntimeFace } from './runtime-core.js'
 import { runTop } from './top-run.js'
-
-const NO_MESSAGES: readonly Message[] = Object.freeze([])
 
 /** `runtime.execute`: a top-level run, or a child of the run that the call is made in. */
 export async function execute(
@@ -163,7 +160,7 @@ async function inFlight(face: RuntimeFace, start: Started): Promise<Run> {
       turnIndex: (start.header?.turnCount ?? 0) + 1,
       input: start.input,
       followUp: options.followUp ?? null,
-      history: start.loaded?.messages ?? NO_MESSAGES,
+      earlier: start.loaded ?? NO_EARLIER_TURNS,
       repairRows: start.loaded?.repairRows ?? [],
       files: options.files,
       output: options.output,

@@ -120,11 +120,14 @@ export function outputColumn(
     toolCallsCount: number
     model: string | null
     provider: string | null
+    details: JsonObject | null
   },
   ids: { executionId: string; agentCode: string; agentVersion: number; sessionId: string },
 ): JsonObject {
   const { usage } = result
   return {
+    // the fields below are the framework's: no pattern writes over them
+    ...result.details,
     final_message: result.output === undefined ? result.text : result.output,
     ...(result.output === undefined ? {} : { structured_output: result.output }),
     finish_reason: result.finishReason,

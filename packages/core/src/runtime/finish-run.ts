@@ -37,6 +37,7 @@ export function endColumns(run: RunScope, ended: Ended, at: number): Partial<Exe
     return {
       ...counts,
       status: 'completed',
+      currentState: null,
       output: ended.output,
       finishReason: ended.finishReason,
       iterationCount: ended.iterationCount,

@@ -17,9 +17,12 @@ import type { HookSet } from '../hooks/hook-set.js'
 import type { EnvironmentFields } from '../store/records.js'
 import type { JsonObject } from '../internal/json.js'
 import type { Label } from '../messages/label.js'
-import type { FilePart } from '../messages/message.js'
+import type { FilePart, Message } from '../messages/message.js'
+import { NO_EARLIER_TURNS } from '../sessions/history.js'
+import type { EarlierTurns } from '../sessions/history.js'
 import { checkCallArguments } from '../sessions/session-access.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
+import type { ToolDefinition } from '../tools/tool-definition.js'
 import { agentRecord, checkAgentRecord } from './agent-record.js'
 import { agentTypeOf } from './agent-type-of.js'
 import { checkModels } from './check-models.js'
@@ -42,6 +45,10 @@ export interface NestedRun {
   readonly agent: AgentToRun
   readonly version: number | undefined
   readonly input: JsonObject
+  /** A further turn, with the conversation that it carries on. */
+  readonly followUp?: { readonly text: string; readonly history: readonly Message[] } | undefined
+  /** Tools of a profile agent besides its own. */
+  readonly tools?: readonly ToolDefinition[]
   readonly output: CompiledSchema | null
   readonly files: readonly FilePart[]
   readonly runContext: OfferedRunContext | undefined
@@ -77,21 +84,21 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
   const { tree } = parent
   parent.check()
   checkDepth(parent)
-  const agent = await core.agents.resolve(nested.agent, nested.version)
+  const agent = withTools(await core.agents.resolve(nested.agent, nested.version), nested.tools)
   checkCallArguments({
     agentCode: agent.code,
     agentType: agent.definition.agentType,
     accepts: agentTypeOf(core, agent).accepts,
     hasOutput: nested.output !== null,
     hasFiles: nested.files.length > 0,
-    followUp: undefined,
-    sessionId: undefined,
+    followUp: nested.followUp?.text,
+    sessionId: parent.facts.sessionId ?? undefined,
   })
   const unchecked = nested.modelsChecked ? undefined : checkModels(core, agent)
   if (unchecked !== undefined) await unchecked
   const runContext = bindRunContext(parent.facts.runContext as RunContext, nested.runContext)
   requireRunContext(runContext, agent.definition.requiredContext, agent.code)
-  const input = await checkInput(agent, nested.input)
+  const input = nested.followUp === undefined ? await checkInput(agent, nested.input) : nested.input
   const executionId = await steps.id()
   const facts: RunFacts = Object.freeze({
     agentId: agent.id,
@@ -171,7 +178,7 @@ async function recorded(
         environment: tree.options.environment as EnvironmentFields,
         turnIndex: null,
         input,
-        followUp: null,
+        followUp: nested.followUp?.text ?? null,
         labels: nested.labels,
         hookSet: nested.hookSet,
         outerExecutionId: null,
@@ -194,10 +201,11 @@ async function recorded(
       recorder,
       agent,
       input,
-      followUp: null,
-      history: [],
+      followUp: nested.followUp?.text ?? null,
+      earlier: earlierOf(nested),
       files: nested.files,
       output: nested.output,
+      nest: runNested,
     })
     run.check()
     ended = {
@@ -224,6 +232,23 @@ async function recorded(
     emitEnd(run, ended)
     throw withPartial(failure.error, run)
   }
+}
+
+function earlierOf({ followUp }: NestedRun): EarlierTurns {
+  return followUp === undefined
+    ? NO_EARLIER_TURNS
+    : { messages: followUp.history, by: followUp.history.map(() => null), output: null }
+}
+
+/** Tools that whoever starts the run offers beside those of the agent. @throws INVALID_CONFIG, DUPLICATE_NAME */
+function withTools(agent: ResolvedAgent, tools: readonly ToolDefinition[] | undefined): ResolvedAgent {
+  if (tools === undefined || tools.length === 0) return agent
+  if (agent.definition.agentType === 'profile') return { ...agent, tools: [...agent.tools, ...tools] }
+  throw new SluiceError(
+    'INVALID_CONFIG',
+    `Agent "${agent.code}" is of type ${agent.definition.agentType}: only profile agents take further tools.`,
+    { reason: 'work.tools', details: { agent: agent.code } },
+  )
 }
 
 /** The bound of levels belongs to the whole tree: meeting it is a stop (A-39). */

@@ -82,6 +82,7 @@ export async function pauseRun(top: TopRun, run: RunScope, recorder: RunRecorder
     text: null,
     output: undefined,
     finishReason: 'paused',
+    details: null,
     pending: shown,
     usage: run.usage,
     treeUsage: tree.usage,

@@ -1,6 +1,5 @@
 import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
-import type { CallScope } from '../generate/call-scope.js'
 import type { RoundRecorder } from '../generate/generate-call.js'
 import type { Tree } from '../generate/tree.js'
 import { wellFormedJson } from '../internal/well-formed-text.js'
@@ -20,10 +19,14 @@ interface Target {
 interface Conversation {
   readonly messages: readonly Message[]
   readonly withheld: ReadonlySet<Message>
+  /** Who made a message, where that is not the agent of the turn. */
+  producedBy?(message: Message): string | null | undefined
 }
 
 /** Messages on their way to the log, and where the counters stood before. */
-interface Taken extends Conversation {
+interface Taken {
+  readonly messages: readonly Message[]
+  readonly of: Conversation
   readonly from: { readonly recorded: number; readonly messageIndex: number; readonly round: number }
 }
 
@@ -55,7 +58,7 @@ export class RunRecorder implements RoundRecorder {
     this.#recorded = count
   }
 
-  async closeRound(call: CallScope): Promise<void> {
+  async closeRound(call: Conversation): Promise<void> {
     const taken = this.#take(call)
     const count = await this.#steps.step(`log${++this.#writes}`, () => this.#write(taken))
     if (count !== null) this.messageCount = count
@@ -73,7 +76,7 @@ export class RunRecorder implements RoundRecorder {
     if (target === undefined || call === undefined) return []
     const from = { recorded: this.#recorded, messageIndex: this.#messageIndex, round: this.#round }
     const messages = call.messages.slice(this.#recorded)
-    return wellFormedJson(this.#rowsOf({ messages, withheld: call.withheld, from }, target))
+    return wellFormedJson(this.#rowsOf({ messages, of: call, from }, target))
   }
 
   #take(call: Conversation): Taken {
@@ -82,7 +85,7 @@ export class RunRecorder implements RoundRecorder {
     this.#recorded = call.messages.length
     this.#messageIndex += messages.length
     for (const message of messages) if (message.role === 'assistant') this.#round += 1
-    return { messages, withheld: call.withheld, from }
+    return { messages, of: call, from }
   }
 
   async #write(taken: Taken): Promise<number | null> {
@@ -114,7 +117,7 @@ export class RunRecorder implements RoundRecorder {
     }
   }
 
-  #rowsOf({ messages, withheld, from }: Taken, target: Target): NewMessageRecord[] {
+  #rowsOf({ messages, of, from }: Taken, target: Target): NewMessageRecord[] {
     const { ids, clock } = this.#tree.parts
     return toRows(messages, {
       ...target,
@@ -122,7 +125,8 @@ export class RunRecorder implements RoundRecorder {
       at: clock.now(),
       firstMessageIndex: from.messageIndex,
       firstRound: from.round,
-      withheld: (index) => withheld.has(messages[index] as Message),
+      withheld: (index) => of.withheld.has(messages[index] as Message),
+      producedBy: (index) => of.producedBy?.(messages[index] as Message),
     })
   }
 }

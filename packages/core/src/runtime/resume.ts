@@ -8,9 +8,9 @@ import type { EnvironmentFields, ExecutionRecord, PluginStamp } from '../store/r
 import type { HookSet } from '../hooks/hook-set.js'
 import { describeError } from '../hooks/observe.js'
 import type { JsonObject } from '../internal/json.js'
-import type { Message } from '../messages/message.js'
 import type { Scope } from '../sessions/scope.js'
-import { loadHistory } from '../sessions/history.js'
+import { loadHistory, NO_EARLIER_TURNS } from '../sessions/history.js'
+import type { EarlierTurns } from '../sessions/history.js'
 import { compileValidator } from '../tools/compile-validator.js'
 import { checkModels } from './check-models.js'
 import { cancelPaused } from './cancel-paused.js'
@@ -156,7 +156,7 @@ async function carryOn(
   const caller = callerOf(record, stored.caller)
   const limits = lowerLimits(core.parts.limits, stored.limits, new Faults())
   const environment = environmentOf(record)
-  const history = record.followUp === null ? [] : await earlierMessages(core, record)
+  const earlier = record.followUp === null ? NO_EARLIER_TURNS : await earlierTurns(core, record)
   const tree = new Tree(core.parts, {
     rootExecutionId: record.id,
     caller,
@@ -190,7 +190,7 @@ async function carryOn(
       turnIndex: record.turnIndex ?? 1,
       input: record.input,
       followUp: record.followUp,
-      history,
+      earlier,
       repairRows: [],
       files: stored.files,
       output: stored.output === null ? null : compileValidator(stored.output),
@@ -209,11 +209,10 @@ async function carryOn(
   }
 }
 
-async function earlierMessages(core: RuntimeCore, record: ExecutionRecord): Promise<readonly Message[]> {
+async function earlierTurns(core: RuntimeCore, record: ExecutionRecord): Promise<EarlierTurns> {
   const { store, ids, clock } = core.parts
   const { sessionId, agentCode } = record
-  const loaded = await loadHistory(store, { sessionId, agentCode, except: record.id, ids, at: clock.now() })
-  return loaded.messages
+  return loadHistory(store, { sessionId, agentCode, except: record.id, ids, at: clock.now() })
 }
 
 /** The agent in the version that was recorded; another active one does not fit the journal. */

@@ -4,13 +4,16 @@ import type { RunContext } from '../context/run-context.js'
 import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { RunScope } from '../generate/run-scope.js'
+import { deepFreeze } from '../internal/deep-freeze.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FilePart, Message } from '../messages/message.js'
-import { USAGE_NONE } from '../messages/usage.js'
+import type { EarlierTurns } from '../sessions/history.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { issuesText } from '../tools/schema-issue.js'
 import { agentTypeOf } from './agent-type-of.js'
+import { RunWork } from './agent-work.js'
 import { countedCalls, outputColumn } from './execution-row.js'
+import type { NestedResult, NestedRun } from './nested-run.js'
 import type { RunRecorder } from './recorder.js'
 import { runProfileAgent } from './run-profile-agent.js'
 import type { CompletedRun } from './run-result.js'
@@ -27,9 +30,12 @@ export interface RunningAgent {
   readonly agent: ResolvedAgent
   readonly input: JsonObject
   readonly followUp: string | null
-  readonly history: readonly Message[]
+  /** The turns that this one follows. */
+  readonly earlier: EarlierTurns
   readonly files: readonly FilePart[]
   readonly output: CompiledSchema | null
+  /** Starts a run below this one. */
+  readonly nest: (nested: NestedRun) => Promise<NestedResult>
 }
 
 /** What a run of an agent came to, for its caller and for its row. */
@@ -61,7 +67,7 @@ async function runProfile(running: RunningAgent): Promise<AgentRunResult> {
         agent,
         input: running.input,
         followUp: running.followUp,
-        history: running.history,
+        history: running.earlier.messages,
         files: running.files,
         output: running.output,
         settings: core.parts.settings,
@@ -69,35 +75,43 @@ async function runProfile(running: RunningAgent): Promise<AgentRunResult> {
       },
       running.recorder,
     )
-    return resultOf(running, { ...done, iterationCount: 0 })
+    return resultOf(running, { ...done, iterationCount: 0, details: null })
   } finally {
     frame.requestId = undefined
   }
 }
 
 async function runOther(running: RunningAgent): Promise<AgentRunResult> {
-  const { face, run, agent } = running
+  const { face, run, agent, earlier } = running
   const type = agentTypeOf(face.core, agent)
   const controller = new AbortController()
   const onStop = (reason: unknown): void => controller.abort(reason)
   run.stops.listen(onStop)
   try {
+    const work = new RunWork(running)
     const done: AgentResult = await type.run({
       agent,
       input: running.input,
       followUp: running.followUp,
-      history: running.history,
+      history: earlier.messages,
+      historyBy: earlier.by,
+      earlier: earlier.output,
       files: running.files,
       output: running.output,
       runContext: run.facts.runContext as RunContext,
       signal: controller.signal,
+      work,
     })
+    // whatever a type does with an error, a stop ends the run
+    run.check()
+    if (done.messages !== undefined && done.messages.length > 0) await work.say(done.messages, agent.code)
     await checkOutput(running, done)
     return resultOf(running, {
       ...done,
+      details: done.details ?? null,
+      messages: run.call?.shown() ?? [],
       model: null,
       provider: null,
-      usage: done.usage ?? USAGE_NONE,
     })
   } finally {
     run.stops.unlisten(onStop)
@@ -124,7 +138,7 @@ function resultOf(
     output: JsonValue | undefined
     messages: readonly Message[]
     finishReason: string
-    usage: CompletedRun['usage']
+    details: JsonObject | null
     model: string | null
     provider: string | null
     iterationCount: number
@@ -144,13 +158,14 @@ function resultOf(
       finishReason: done.finishReason,
       usage: run.usage,
       messages: done.messages,
+      details: done.details === null ? null : deepFreeze(done.details),
       toolCalls: Object.freeze([...run.toolCalls]),
       pending: [],
       model: done.model,
       provider: done.provider,
     },
     output: outputColumn(
-      { ...done, toolCallsCount: countedCalls(run) },
+      { ...done, usage: run.usage, toolCallsCount: countedCalls(run) },
       { executionId, agentCode: agent.code, agentVersion: agent.version, sessionId },
     ),
     iterationCount: done.iterationCount,

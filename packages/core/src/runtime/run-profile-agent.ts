@@ -34,6 +34,10 @@ export interface ProfileTurn {
   readonly files: readonly FilePart[]
   readonly output: CompiledSchema | null
   readonly settings: LoopSettings
+  /** Over the settings of agent and profile. */
+  readonly own?: Partial<LoopSettings> | undefined
+  /** The tools of the agent are all there are: what the profile selects does not count (O-6). */
+  readonly onlyTools?: boolean
   readonly stream: boolean
 }
 
@@ -102,12 +106,12 @@ async function prepareStored(
   const { prompt, record } = await core.prompts.resolve(code, version ?? undefined)
   await checkProfile(call, record)
   const resolved = resolvePromptCall(prompt)
-  const settings = profileSettings(settingsOf(agent, turn.settings), resolved)
+  const settings = withOwn(profileSettings(settingsOf(agent, turn.settings), resolved), turn.own)
   const plan = planOf(agent, turn, {
     model: `${resolved.provider}/${resolved.model}`,
     settings,
     output: turn.output ?? agent.output ?? resolved.responseSchema,
-    tools: profileTools(core, turn.agent.tools, resolved),
+    tools: turn.onlyTools === true ? turn.agent.tools : profileTools(core, turn.agent.tools, resolved),
     ...(agent.reasoning === null && resolved.settings.reasoning !== null
       ? { reasoning: resolved.settings.reasoning }
       : {}),
@@ -146,6 +150,10 @@ function planOf(
     stream: turn.stream,
     ...own,
   }
+}
+
+function withOwn(base: LoopSettings, own: Partial<LoopSettings> | undefined): LoopSettings {
+  return own === undefined ? base : Object.freeze({ ...base, ...own })
 }
 
 /** Settings of a stored profile over those of the agent: what the profile does not say stays. */

@@ -2,7 +2,7 @@ import type { ReceiptCounts, ToolCallRecord } from '../errors/sluice-error.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { CallScope } from '../generate/call-scope.js'
 import type { RunScope } from '../generate/run-scope.js'
-import type { JsonValue } from '../internal/json.js'
+import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
 import type { Message } from '../messages/message.js'
 import type { Usage } from '../messages/usage.js'
@@ -34,6 +34,8 @@ export interface CompletedRun<Output = JsonValue | undefined> extends RunCommon 
   /** The validated structured answer; `undefined` where no schema was in force, or the provider refused. */
   readonly output: Output
   readonly finishReason: FinishReason
+  /** What the pattern of the agent tells beyond its answer (a handoff's trail, a loop's reason); `null` for profile agents. */
+  readonly details: JsonObject | null
   readonly pending: readonly []
   /** The model that answered, as the provider names it; `null` for agents without calls of their own. */
   readonly model: string | null
@@ -46,6 +48,7 @@ export interface PausedRun extends RunCommon {
   readonly text: null
   readonly output: undefined
   readonly finishReason: 'paused'
+  readonly details: null
   readonly pending: readonly PendingDecision[]
   readonly model: null
   readonly provider: null

@@ -12,7 +12,8 @@ import type { NestScope } from '../generate/nest-scope.js'
 import { RunScope } from '../generate/run-scope.js'
 import type { Tree } from '../generate/tree.js'
 import type { JsonObject } from '../internal/json.js'
-import type { FilePart, Message } from '../messages/message.js'
+import type { FilePart } from '../messages/message.js'
+import type { EarlierTurns } from '../sessions/history.js'
 import type { EnvironmentFields, NewMessageRecord } from '../store/records.js'
 import type { CompiledSchema } from '../tools/compile-validator.js'
 import { armTimeout } from './arm-timeout.js'
@@ -21,6 +22,7 @@ import { endOpenRuns } from './end-nested-runs.js'
 import { failureOf } from './failure.js'
 import { emitEnd, finaliseRun, logFailure, noteStore, tellAfterExecution } from './finish-run.js'
 import type { Ended } from './finish-run.js'
+import { runNested } from './nested-run.js'
 import { neverBegan, openRecord, tellNotRun } from './open-record.js'
 import { pauseRun } from './pause-run.js'
 import { RunRecorder } from './recorder.js'
@@ -44,7 +46,8 @@ export interface TopRun {
   readonly turnIndex: number
   readonly input: JsonObject
   readonly followUp: string | null
-  readonly history: readonly Message[]
+  /** The turns that this one follows. */
+  readonly earlier: EarlierTurns
   readonly repairRows: readonly NewMessageRecord[]
   readonly files: readonly FilePart[]
   readonly output: CompiledSchema | null
@@ -163,9 +166,10 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
     agent,
     input: top.input,
     followUp: top.followUp,
-    history: top.history,
+    earlier: top.earlier,
     files: top.files,
     output: top.output,
+    nest: runNested,
   }
   let ended: Ended
   let result: Omit<CompletedRun, 'receipts' | 'treeUsage' | 'status'> | undefined

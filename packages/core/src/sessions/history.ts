@@ -1,6 +1,7 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import { escapeControl } from '../internal/escape-text.js'
 import type { Ids } from '../internal/ids.js'
+import type { JsonObject } from '../internal/json.js'
 import type { Message } from '../messages/message.js'
 import type { MessageRecord, NewMessageRecord } from '../store/records.js'
 import type { ExecutionRepository, MessageRepository } from '../store/store.js'
@@ -22,10 +23,25 @@ export interface HistoryRequest {
   readonly at: number
 }
 
-/** The earlier conversation of a follow-up turn. */
-export interface LoadedHistory {
+/** The earlier conversation of a turn. */
+export interface EarlierTurns {
   /** Valid for every protocol: system message of the first turn, then everything said since, calls and results included. */
   readonly messages: readonly Message[]
+  /** Who made each message: the code of an agent, `null` for what the caller gave (S-43). */
+  readonly by: readonly (string | null)[]
+  /** The result of the last completed turn, as its row keeps it (S-5); `null` where there is none. */
+  readonly output: JsonObject | null
+}
+
+/** What a first turn follows. */
+export const NO_EARLIER_TURNS: EarlierTurns = Object.freeze({
+  messages: Object.freeze([]),
+  by: Object.freeze([]),
+  output: null,
+})
+
+/** {@link EarlierTurns} as they are loaded. */
+export interface LoadedHistory extends EarlierTurns {
   /**
    * Rows that make the stored log valid too; append them once, when the turn has passed its gates. They belong to the turns
    * that were interrupted. Empty in all but that case.
@@ -59,19 +75,36 @@ export async function loadHistory(store: HistoryStore, request: HistoryRequest):
       },
     )
   }
-  const logged = loggedMessages(rows.filter((row) => turns.has(row.executionId))).filter((entry) => !entry.withheld)
+  const logged = loggedMessages(rows.filter((row) => turns.ids.has(row.executionId))).filter((entry) => !entry.withheld)
   const history = logged.map((entry) => entry.message)
   const { messages, added } = repairHistory(history)
   const repairRows = added.flatMap(({ assistantIndex, result }) =>
     repairRow(logged, assistantIndex, { role: 'tool', content: [result] }, request),
   )
-  return { messages, repairRows }
+  return { messages, by: producers(messages, logged), output: turns.output, repairRows }
+}
+
+/** A message that the repair made belongs to whoever asked for it. */
+function producers(messages: readonly Message[], logged: readonly LoggedMessage[]): readonly (string | null)[] {
+  const known = new Map(logged.map((entry) => [entry.message, entry.agentCode]))
+  let last: string | null = null
+  return messages.map((message) => {
+    const by = known.get(message)
+    if (by !== undefined) last = by
+    return last
+  })
+}
+
+interface Turns {
+  readonly ids: ReadonlySet<string>
+  readonly output: JsonObject | null
 }
 
 /** Executions of the conversation, or `undefined` where no run has completed. Runs come newest first. */
-async function turnsOf(store: HistoryStore, request: HistoryRequest): Promise<ReadonlySet<string> | undefined> {
+async function turnsOf(store: HistoryStore, request: HistoryRequest): Promise<Turns | undefined> {
   const { sessionId, agentCode } = request
-  const turns = new Set<string>()
+  const ids = new Set<string>()
+  let output: JsonObject | null = null
   let after: string | null | undefined
   while (after !== null) {
     const page = await store.executions.list({
@@ -83,8 +116,9 @@ async function turnsOf(store: HistoryStore, request: HistoryRequest): Promise<Re
     })
     for (const run of page.items) {
       if (run.id === request.except) continue
-      if (run.followUp !== null) turns.add(run.id)
-      else if (run.status === 'completed') return turns.add(run.id)
+      if (run.status === 'completed') output ??= run.output as JsonObject | null
+      if (run.followUp !== null) ids.add(run.id)
+      else if (run.status === 'completed') return { ids: ids.add(run.id), output }
     }
     after = page.next
   }

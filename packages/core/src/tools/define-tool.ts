@@ -37,6 +37,11 @@ interface ToolOptionsBase<Source extends SchemaSource, Resources> {
   readonly timeoutMs?: number
   readonly tags?: readonly string[]
   readonly requiresContext?: readonly string[]
+  /**
+   * A call of this tool that succeeds ends the call of the model: the calls behind it are not run and the model is not asked
+   * again (`finishReason: 'ended_by_tool'`). It does not count against `maxToolCalls`. Default false.
+   */
+  readonly endsCall?: boolean
   authorize?(args: SchemaOutput<Source>, tool: ToolContext<Resources>): MaybePromise<void>
 }
 
@@ -51,12 +56,20 @@ export type ToolOptions<Source extends SchemaSource = SchemaSource, Resources = 
         handler(args: SchemaOutput<Source>, tool: ToolContext<Resources>): MaybePromise<unknown>
         readonly agent?: undefined
       }
-    | { readonly agent: string; readonly handler?: undefined }
+    | {
+        readonly agent: string
+        readonly handler?: undefined
+        /**
+         * The owner vouches for the agent's answer: it carries no labels. Its answer schema must hold numbers, booleans and
+         * enumerations only. Default false.
+         */
+        readonly dropsLabels?: boolean
+      }
   )
 
 const KEYS: readonly string[] = [
   ...['code', 'description', 'input', 'effect', 'repeat', 'untrusted', 'cost', 'timeoutMs', 'tags', 'requiresContext'],
-  ...['authorize', 'handler', 'agent'],
+  ...['authorize', 'handler', 'agent', 'endsCall', 'dropsLabels'],
 ]
 
 /**
@@ -119,6 +132,8 @@ function build<Source extends SchemaSource, Resources>(
     tags: Object.freeze([...(options.tags ?? [])]),
     requiresContext: Object.freeze([...(options.requiresContext ?? [])]),
     agent,
+    endsCall: options.endsCall ?? false,
+    dropsLabels: (options as { readonly dropsLabels?: boolean }).dropsLabels ?? false,
     input,
     labels: sourceLabels('tool', code, untrusted),
     get offered() {
@@ -151,6 +166,7 @@ function functionsOf<Source extends SchemaSource, Resources>(
 
 function checkRunOptions(options: Readonly<Record<string, unknown>>, faults: Faults): void {
   const { description, repeat, tags, requiresContext, handler, agent, authorize, timeoutMs } = options
+  const { endsCall, dropsLabels } = options
   if (description === undefined)
     faults.add('description', 'is missing: the model reads it to decide when to call the tool')
   if (repeat !== undefined && repeat !== 'safe' && repeat !== 'by-key' && repeat !== 'never')
@@ -160,6 +176,10 @@ function checkRunOptions(options: Readonly<Record<string, unknown>>, faults: Fau
   if (tags !== undefined && !isListOfNames(tags)) faults.add('tags', 'must be a list of texts')
   if (requiresContext !== undefined && !isListOfNames(requiresContext))
     faults.add('requiresContext', 'must be a list of keys of the run context')
+  if (endsCall !== undefined && typeof endsCall !== 'boolean') faults.add('endsCall', 'must be true or false')
+  if (dropsLabels !== undefined && typeof dropsLabels !== 'boolean') faults.add('dropsLabels', 'must be true or false')
+  else if (dropsLabels === true && agent === undefined)
+    faults.add('dropsLabels', 'is for tools with an agent behind them')
   if (authorize !== undefined && typeof authorize !== 'function') faults.add('authorize', 'must be a function')
   if ((handler === undefined) === (agent === undefined))
     faults.add('handler', 'give either a handler or the code of an agent, not both and not neither')

@@ -85,6 +85,10 @@ export interface ToolDefinition<Input = unknown> {
   readonly requiresContext: readonly string[]
   /** Code of the agent that runs in place of a handler; `null` where there is a handler. */
   readonly agent: string | null
+  /** True where a call that succeeds ends the call of the model; such calls do not count against `maxToolCalls`. */
+  readonly endsCall: boolean
+  /** True where the owner vouches for the answer of the agent behind it: it carries no labels. */
+  readonly dropsLabels: boolean
   readonly input: CompiledSchema<Input>
   /** Labels that results carry. */
   readonly labels: readonly Label[]

@@ -1,0 +1,207 @@
+import type { AgentWork, BranchWork, ChildResult, ChildRun, OwnTurn, OwnTurnResult } from '../agents/agent-work.js'
+import { Interrupt } from '../engine/interrupt.js'
+import type { Steps } from '../engine/engine.js'
+import { isJournalMismatch } from '../engine/journal-mismatch.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import { Spoken } from '../generate/spoken.js'
+import { escapeControl } from '../internal/escape-text.js'
+import type { JsonValue } from '../internal/json.js'
+import type { Label } from '../messages/label.js'
+import type { Message } from '../messages/message.js'
+import { noteStore } from './finish-run.js'
+import type { NestedResult, NestedRun } from './nested-run.js'
+import { takeOwnTurn } from './own-turn.js'
+import type { RunningAgent } from './run-agent.js'
+import { checkVouched, withoutLabels } from './vouched-result.js'
+
+/** A name of an effect id. */
+const NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,79}$/
+
+/** Where work stands: its steps, and the names above it. */
+interface Place {
+  readonly steps: Steps
+  readonly path: string
+}
+
+/** The part of the work that may go on beside other parts. */
+class WorkBranch implements BranchWork {
+  protected readonly running: RunningAgent
+  protected readonly place: Place
+  protected readonly spoken: Spoken
+  readonly #names = new Set<string>()
+
+  constructor(running: RunningAgent, place: Place, spoken: Spoken) {
+    this.running = running
+    this.place = place
+    this.spoken = spoken
+  }
+
+  get labels(): readonly Label[] {
+    return this.spoken.labels
+  }
+
+  async run(name: string, child: ChildRun): Promise<ChildResult> {
+    this.take(name)
+    const { run } = this.running
+    run.check()
+    if (child.dropsLabels === true) await checkVouched(this.running.face.core, child)
+    const result = await this.#step(name, child)
+    this.spoken.gather(result.labels)
+    run.check()
+    return result
+  }
+
+  async branch<Value>(name: string, work: (branch: BranchWork) => Promise<Value>): Promise<Value> {
+    this.take(name)
+    this.running.run.check()
+    return this.place.steps.branch(name, (steps) =>
+      work(new WorkBranch(this.running, { steps, path: this.pathOf(name) }, this.spoken)),
+    )
+  }
+
+  /** A finished run below is one step: a replay takes its result and goes not into it. */
+  async #step(name: string, child: ChildRun): Promise<ChildResult> {
+    const { steps } = this.place
+    if (steps.recorded(name) === 'done') return steps.replay<ChildResult>(name)
+    return steps.branch(name, async (inner) => {
+      const settled = await inner
+        .branch('run', (below) => this.running.nest(this.#nested(name, child, below)))
+        .then(
+          (done) => ({ result: resultOf(done, child) }),
+          (error: unknown) => {
+            if (Interrupt.isInstance(error) || isJournalMismatch(error)) throw error
+            return { error }
+          },
+        )
+      // a stop of the tree is no result of this step: whoever comes here again meets it again
+      this.running.run.check()
+      return inner.step('call', () => {
+        if ('error' in settled) throw settled.error
+        return settled.result
+      })
+    })
+  }
+
+  #nested(name: string, child: ChildRun, steps: Steps): NestedRun {
+    const { face, run } = this.running
+    return {
+      face,
+      parent: run,
+      agent: child.agent,
+      version: child.version,
+      input: child.input ?? {},
+      followUp: child.followUp,
+      output: child.output ?? null,
+      files: child.files ?? [],
+      tools: child.tools ?? [],
+      runContext: child.runContext,
+      resources: undefined,
+      labels: child.labels ?? this.spoken.labels,
+      hookSet: run.options.hookSet,
+      gatePoints: run.options.gatePoints,
+      signal: undefined,
+      modelsChecked: true,
+      pausable: run.options.pausable,
+      steps,
+      path: this.pathOf(name),
+    }
+  }
+
+  protected pathOf(name: string): string {
+    return this.place.path === '' ? name : `${this.place.path}/${name}`
+  }
+
+  /** Names become paths: one that is used twice would be taken for the other on a replay. */
+  protected take(name: string): void {
+    const known = this.#names.has(name)
+    if (!known && typeof name === 'string' && NAME.test(name)) {
+      this.#names.add(name)
+      return
+    }
+    const shown = escapeControl(String(name), 100)
+    throw new SluiceError(
+      'INVALID_CONFIG',
+      known ? `The name "${shown}" of a part of a run is used twice.` : `"${shown}" is no name of a part of a run.`,
+      {
+        reason: 'work.name',
+        hint: 'Use each name once: letters, digits, _, - and ., at most 80 characters.',
+        details: { name: shown, agent: this.running.agent.code },
+      },
+    )
+  }
+}
+
+/** The work of a run itself. */
+export class RunWork extends WorkBranch implements AgentWork {
+  #states = 0
+  #turned = false
+
+  constructor(running: RunningAgent) {
+    const spoken = new Spoken(running.run.options.labels)
+    super(running, { steps: running.steps, path: running.path }, spoken)
+    running.run.call = spoken
+  }
+
+  async turn(turn: OwnTurn): Promise<OwnTurnResult> {
+    if (this.#turned || this.spoken.messages.length > 0)
+      throw new SluiceError('INVALID_CONFIG', 'An agent takes one turn of its own, and says nothing beside it.', {
+        reason: 'work.turn',
+        details: { agent: this.running.agent.code },
+      })
+    this.#turned = true
+    return takeOwnTurn(this.running, turn)
+  }
+
+  async say(messages: readonly Message[], by: string | null): Promise<void> {
+    if (this.#turned)
+      throw new SluiceError('INVALID_CONFIG', 'The turn of an agent says everything by itself.', {
+        reason: 'work.say',
+        details: { agent: this.running.agent.code },
+      })
+    for (const message of messages) this.spoken.add(message, by)
+    await this.running.recorder.closeRound(this.spoken)
+  }
+
+  async checkpoint(state: JsonValue): Promise<void> {
+    const { run } = this.running
+    const { tree, facts } = run
+    await this.place.steps.step(`state${++this.#states}`, async () => {
+      const { store, clock } = tree.parts
+      await store.executions
+        .update(facts.executionId as string, { currentState: state, updatedAt: clock.now() })
+        .catch((fault: unknown) => noteStore(tree, facts.executionId, fault))
+      return null
+    })
+  }
+
+  /** True where a turn has said what there is to say. */
+  get turned(): boolean {
+    return this.#turned
+  }
+}
+
+function resultOf({ result, labels, run }: NestedResult, child: ChildRun): ChildResult {
+  const whole: ChildResult = {
+    executionId: result.executionId,
+    agentCode: result.agentCode,
+    agentVersion: result.agentVersion,
+    text: result.text,
+    ...(result.output === undefined ? {} : { output: result.output }),
+    messages: newMessages(result.messages, child),
+    finishReason: result.finishReason,
+    usage: run.usage,
+    labels,
+    ...(result.details === null ? {} : { details: result.details }),
+  }
+  return child.dropsLabels === true ? withoutLabels(whole) : whole
+}
+
+/** The run was given its history: what it added comes behind it. */
+function newMessages(messages: readonly Message[], { followUp }: ChildRun): readonly Message[] {
+  if (followUp === undefined) return messages
+  const from = messages.findLastIndex(
+    ({ role, content }) =>
+      role === 'user' && content.some((part) => part.type === 'text' && part.text === followUp.text),
+  )
+  return from < 0 ? messages : messages.slice(from)
+}
