@@ -24,6 +24,7 @@ export const rooms = [
 const mayImport = {
   core: [],
   providers: ['core'],
+  agents: ['core'],
   testkit: ['core'],
   'hooks-budget': ['core'],
   'hooks-rate-limit': ['core'],
