@@ -1,7 +1,7 @@
-import type { AgentInvocation, AgentResult, AgentType, JsonObject, OwnTurn } from '@sluice/core'
-import { defineAgent, definePlugin, defineTool, Pause, sealAgent, Veto } from '@sluice/core'
-import { hang, providerError, recordingPlugin, reply, scriptedProvider } from '@sluice/testkit'
-import { describe, expect, it } from 'vitest'
+import type { AgentInvocation, AgentResult, AgentType, JsonObject, OwnTurn, Store } from '@sluice/core'
+import { createMemoryStore, defineAgent, definePlugin, defineTool, Pause, sealAgent, Veto } from '@sluice/core'
+import { fakeClock, hang, providerError, recordingPlugin, reply, scriptedProvider } from '@sluice/testkit'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { failureOf, house, noteTool } from './support/house.js'
 import type { HouseOptions } from './support/house.js'
@@ -211,6 +211,104 @@ describe('work.run', () => {
     controller.abort(new Error('enough'))
     expect((await clock.settle(running)).code).toBe('RUN_ABORTED')
     expect(writer.calls[0]?.outcome).toBe('aborted')
+  })
+})
+
+describe('work.attempt', () => {
+  const careful = pattern(async ({ work }) => {
+    const outcome = await work.attempt('draft', { agent: 'writer', input: { text: 'a' } })
+    return outcome.ok
+      ? { text: outcome.result.text }
+      : { text: `failed: ${outcome.errorReference}`, details: { code: (outcome.error as { code: string }).code } }
+  })
+
+  it('gives the result, or the error with the reference under which the error log has it (B-21, W-45)', async () => {
+    const { runtime, store } = await open(careful, { writer: ['ok', providerError(500)] })
+    expect((await runtime.execute({ agent: 'team', input: {} })).text).toBe('ok')
+    const run = await runtime.execute({ agent: 'team', input: {} })
+    expect(run.text).toMatch(/^failed: ERR-\d{17}$/)
+    expect(run.details).toEqual({ code: 'PROVIDER_OVERLOADED' })
+    const logged = await store.toolErrors.get(String(run.text).slice('failed: '.length))
+    expect(logged).toMatchObject({
+      rootExecutionId: run.executionId,
+      executionId: run.executionId,
+      effectId: `${run.executionId}/draft`,
+      agentCode: 'team',
+      toolCode: null,
+    })
+  })
+
+  it('a store that cannot keep the error does not end the run: the logger has it', async () => {
+    const store = createMemoryStore({ clock: fakeClock() })
+    const failing: Store = {
+      ...store,
+      toolErrors: { ...store.toolErrors, insert: () => Promise.reject(new Error('disk full')) },
+    }
+    const { runtime, logger } = await open(careful, { writer: [providerError(500)] }, { store: failing })
+    expect((await runtime.execute({ agent: 'team', input: {} })).text).toMatch(/^failed: ERR-/)
+    expect(logger.matching('could not be written to the error log')).toHaveLength(1)
+  })
+
+  it('CASE-04: a veto is no outcome', async () => {
+    const veto = definePlugin({
+      name: 'rules',
+      hookApi: 1,
+      apply: (hooks) =>
+        hooks.beforeModelCall.tap({ name: 'rules' }, () => {
+          throw new Veto('NO', 'Not today.')
+        }),
+    })
+    const { runtime, store } = await open(careful, {}, { plugins: [veto()] })
+    const insert = vi.spyOn(store.toolErrors, 'insert')
+    const error = await failureOf(runtime.execute({ agent: 'team', input: {} }))
+    expect([error.code, insert.mock.calls.length]).toEqual(['NO', 0])
+  })
+})
+
+describe('a pause that an agent catches', () => {
+  const approval = definePlugin({
+    name: 'approval',
+    hookApi: 1,
+    apply: (hooks) =>
+      hooks.inspectToolInput.tap({ name: 'approval' }, ({ decision }) => {
+        if (decision === undefined) throw new Pause('APPROVE')
+      }),
+  })
+  const deaf = async (work: Promise<unknown>) => work.catch(() => undefined)
+  const note = { agent: 'rater', input: { text: 'b' } }
+
+  it.each<[string, (invocation: AgentInvocation) => Promise<void>]>([
+    ['at a run', async ({ work }) => void (await deaf(work.run('note', note)))],
+    ['at an attempt', async ({ work }) => void (await deaf(work.attempt('note', note)))],
+    [
+      'in a branch',
+      async ({ work }) => void (await deaf(work.branch('left', (branch) => deaf(branch.run('note', note))))),
+    ],
+    [
+      'and goes on behind it',
+      async ({ work }) => {
+        await deaf(work.run('note', note))
+        await deaf(work.run('draft', { agent: 'writer', input: { text: 'a' } }))
+        await deaf(work.say([{ role: 'user', content: [{ type: 'text', text: 'a' }] }], null))
+        await deaf(work.checkpoint({ at: 'the end' }))
+      },
+    ],
+  ])('%s leaves the run all the same, and the resume comes to the same end', async (_name, wrong) => {
+    const { tool, calls } = noteTool()
+    const { runtime, writer, rater } = await open(
+      pattern(async (invocation) => {
+        await wrong(invocation)
+        return { text: 'the end' }
+      }),
+      { writer: ['One.'], rater: [reply.toolCall('write_note', { text: 'x' }), 'Noted.'] },
+      { plugins: [approval()], rater: { tools: [tool] } },
+    )
+    const paused = await runtime.execute({ agent: 'team', input: {} })
+    expect([paused.status, paused.pending.length, writer.requests.length]).toEqual(['paused', 1, 0])
+    const effectId = (paused.pending[0] as { effectId: string }).effectId
+    await runtime.decide(paused.executionId, { effectId, decision: 'approve', by: 'boss', ...ALL })
+    const run = await runtime.resume(paused.executionId, ALL)
+    expect([run.status, run.text, calls.length, rater.requests.length]).toEqual(['completed', 'the end', 1, 2])
   })
 })
 

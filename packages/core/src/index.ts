@@ -160,9 +160,19 @@ export type { AgentRegistry } from './agents/agent-registry.js'
 export type { AgentReference } from './agents/registry-parts.js'
 export type { AgentToRun } from './agents/resolve-agents.js'
 export type { AgentInvocation, AgentReferences, AgentResult, AgentType, ResolvedAgent } from './agents/agent-type.js'
-export type { AgentWork, BranchWork, ChildResult, ChildRun, OwnTurn, OwnTurnResult } from './agents/agent-work.js'
+export type {
+  AgentWork,
+  BranchWork,
+  ChildOutcome,
+  ChildResult,
+  ChildRun,
+  OwnTurn,
+  OwnTurnResult,
+} from './agents/agent-work.js'
 export type { AgentOptions, InputOf, OutputOf } from './agents/define-agent.js'
 export { defineAgent } from './agents/define-agent.js'
+export type { ComposedAgentOptions } from './agents/compose-agent.js'
+export { composeAgent } from './agents/compose-agent.js'
 export type { PlaceholderNames, TemplateInput } from './agents/template-input.js'
 export type { ResolvedCaller } from './context/caller.js'
 export type { EnvironmentFacts, EnvironmentReader } from './context/environment.js'

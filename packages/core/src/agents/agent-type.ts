@@ -1,5 +1,6 @@
 import type { RunContext } from '../context/run-context.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
+import type { Logger } from '../internal/logger.js'
 import type { FinishReason } from '../messages/finish-reason.js'
 import type { FilePart, Message } from '../messages/message.js'
 import type { AcceptedArguments } from '../sessions/session-access.js'
@@ -41,6 +42,8 @@ export interface AgentInvocation {
   readonly output: CompiledSchema | null
   readonly runContext: RunContext
   readonly signal: AbortSignal
+  /** For what its owner should know of a run and no caller has to. A replay tells it again. */
+  readonly logger: Logger
   /** Starts what the agent is made of. */
   readonly work: AgentWork
 }

@@ -51,6 +51,16 @@ export interface ChildResult {
   readonly details?: JsonObject
 }
 
+/** What came of a run that the agent can do without: its result, or why there is none. */
+export type ChildOutcome =
+  | { readonly ok: true; readonly result: ChildResult }
+  | {
+      readonly ok: false
+      readonly error: unknown
+      /** Under which the error log has the error, so that nothing of it has to be told to a model (B-21). */
+      readonly errorReference: string
+    }
+
 /** A turn that an agent takes itself: prompts of a stored profile, tools, the model. */
 export interface OwnTurn {
   readonly profile: { readonly code: string; readonly version?: number }
@@ -82,6 +92,11 @@ export interface BranchWork {
    * @throws what ends that run; a stop of the tree is thrown again by every later call, so that nothing can swallow it
    */
   run(name: string, child: ChildRun): Promise<ChildResult>
+  /**
+   * As `run`, where the agent goes on without a result: what failed there and is no stop of the tree comes back, and stands in
+   * the error log. Stops and pauses are thrown as ever: whoever catches them meets them again at the next call.
+   */
+  attempt(name: string, child: ChildRun): Promise<ChildOutcome>
   /** Work of its own place in the tree, which may go on beside others. */
   branch<Value>(name: string, work: (branch: BranchWork) => Promise<Value>): Promise<Value>
   /** Labels of everything that this agent has met so far. */

@@ -18,6 +18,11 @@ export class Faults {
     this.#found.push(`${escapeControl(place, 120)}: ${text}`)
   }
 
+  /** Notes a fault that names its place itself. */
+  addLine(fault: string): void {
+    this.#found.push(escapeControl(fault, 1000))
+  }
+
   /** Notes every key of `options` that is not one of `known`: a misspelt option must not be silence. The last one lists what there is. */
   addUnknown(options: Readonly<Record<string, unknown>>, known: readonly string[]): void {
     const unknown = Object.keys(options).filter((key) => !known.includes(key))

@@ -1,4 +1,12 @@
-import type { AgentWork, BranchWork, ChildResult, ChildRun, OwnTurn, OwnTurnResult } from '../agents/agent-work.js'
+import type {
+  AgentWork,
+  BranchWork,
+  ChildOutcome,
+  ChildResult,
+  ChildRun,
+  OwnTurn,
+  OwnTurnResult,
+} from '../agents/agent-work.js'
 import { Interrupt } from '../engine/interrupt.js'
 import type { Steps } from '../engine/engine.js'
 import { isJournalMismatch } from '../engine/journal-mismatch.js'
@@ -9,6 +17,7 @@ import type { JsonValue } from '../internal/json.js'
 import type { Label } from '../messages/label.js'
 import type { Message } from '../messages/message.js'
 import { noteStore } from './finish-run.js'
+import { logChildError } from './log-child-error.js'
 import type { NestedResult, NestedRun } from './nested-run.js'
 import { takeOwnTurn } from './own-turn.js'
 import type { RunningAgent } from './run-agent.js'
@@ -29,6 +38,8 @@ class WorkBranch implements BranchWork {
   protected readonly place: Place
   protected readonly spoken: Spoken
   readonly #names = new Set<string>()
+  /** What left the run without ending it: a pause, or a journal that does not fit. Nothing starts here behind it. */
+  #left: { readonly thrown: unknown } | undefined
 
   constructor(running: RunningAgent, place: Place, spoken: Spoken) {
     this.running = running
@@ -41,22 +52,69 @@ class WorkBranch implements BranchWork {
   }
 
   async run(name: string, child: ChildRun): Promise<ChildResult> {
-    this.take(name)
-    const { run } = this.running
-    run.check()
-    if (child.dropsLabels === true) await checkVouched(this.running.face.core, child)
-    const result = await this.#step(name, child)
-    this.spoken.gather(result.labels)
-    run.check()
-    return result
+    await this.#enter(name, child)
+    return this.#runChild(name, child)
+  }
+
+  async attempt(name: string, child: ChildRun): Promise<ChildOutcome> {
+    await this.#enter(name, child)
+    try {
+      return { ok: true, result: await this.#runChild(name, child) }
+    } catch (error) {
+      this.check()
+      const { run, agent } = this.running
+      const errorReference = await this.place.steps.step(`${name}:error`, () =>
+        logChildError(run, { agentCode: agent.code, effectId: this.#effectOf(name), error }),
+      )
+      return { ok: false, error, errorReference }
+    }
   }
 
   async branch<Value>(name: string, work: (branch: BranchWork) => Promise<Value>): Promise<Value> {
     this.take(name)
+    this.check()
+    return this.leaving(async () => {
+      let inner: WorkBranch | undefined
+      const value = await this.place.steps.branch(name, (steps) => {
+        inner = new WorkBranch(this.running, { steps, path: this.pathOf(name) }, this.spoken)
+        return work(inner)
+      })
+      inner?.check()
+      return value
+    })
+  }
+
+  /** Throws what stopped the run, or what left it: also where the agent has caught that before. */
+  check(): void {
     this.running.run.check()
-    return this.place.steps.branch(name, (steps) =>
-      work(new WorkBranch(this.running, { steps, path: this.pathOf(name) }, this.spoken)),
-    )
+    if (this.#left !== undefined) throw this.#left.thrown
+  }
+
+  /** Remembers what leaves the run without ending it. */
+  protected async leaving<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work()
+    } catch (error) {
+      if (leavesRun(error)) this.#left = { thrown: error }
+      throw error
+    }
+  }
+
+  async #enter(name: string, child: ChildRun): Promise<void> {
+    this.take(name)
+    this.check()
+    if (child.dropsLabels === true) await checkVouched(this.running.face.core, child)
+  }
+
+  async #runChild(name: string, child: ChildRun): Promise<ChildResult> {
+    const result = await this.leaving(() => this.#step(name, child))
+    this.spoken.gather(result.labels)
+    this.running.run.check()
+    return result
+  }
+
+  #effectOf(name: string): string {
+    return `${this.running.run.tree.rootExecutionId}/${this.pathOf(name)}`
   }
 
   /** A finished run below is one step: a replay takes its result and goes not into it. */
@@ -69,7 +127,7 @@ class WorkBranch implements BranchWork {
         .then(
           (done) => ({ result: resultOf(done, child) }),
           (error: unknown) => {
-            if (Interrupt.isInstance(error) || isJournalMismatch(error)) throw error
+            if (leavesRun(error)) throw error
             return { error }
           },
         )
@@ -149,7 +207,8 @@ export class RunWork extends WorkBranch implements AgentWork {
         details: { agent: this.running.agent.code },
       })
     this.#turned = true
-    return takeOwnTurn(this.running, turn)
+    this.check()
+    return this.leaving(() => takeOwnTurn(this.running, turn))
   }
 
   async say(messages: readonly Message[], by: string | null): Promise<void> {
@@ -158,11 +217,13 @@ export class RunWork extends WorkBranch implements AgentWork {
         reason: 'work.say',
         details: { agent: this.running.agent.code },
       })
+    this.check()
     for (const message of messages) this.spoken.add(message, by)
     await this.running.recorder.closeRound(this.spoken)
   }
 
   async checkpoint(state: JsonValue): Promise<void> {
+    this.check()
     const { run } = this.running
     const { tree, facts } = run
     await this.place.steps.step(`state${++this.#states}`, async () => {
@@ -178,6 +239,11 @@ export class RunWork extends WorkBranch implements AgentWork {
   get turned(): boolean {
     return this.#turned
   }
+}
+
+/** It is no end of the run: it is recorded nowhere, and the replay comes here again. */
+function leavesRun(error: unknown): boolean {
+  return Interrupt.isInstance(error) || isJournalMismatch(error)
 }
 
 function resultOf({ result, labels, run }: NestedResult, child: ChildRun): ChildResult {

@@ -100,10 +100,11 @@ async function runOther(running: RunningAgent): Promise<AgentRunResult> {
       output: running.output,
       runContext: run.facts.runContext as RunContext,
       signal: controller.signal,
+      logger: face.core.parts.logger,
       work,
     })
-    // whatever a type does with an error, a stop ends the run
-    run.check()
+    // whatever a type does with an error: a stop ends the run, and a pause leaves it
+    work.check()
     if (done.messages !== undefined && done.messages.length > 0) await work.say(done.messages, agent.code)
     await checkOutput(running, done)
     return resultOf(running, {
