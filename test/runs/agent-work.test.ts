@@ -1,4 +1,4 @@
-import type { AgentInvocation, AgentResult, AgentType, JsonObject, OwnTurn, Store } from '@sluice/core'
+import type { AgentInvocation, AgentResult, AgentType, JsonObject, OwnTurn, SluiceError, Store } from '@sluice/core'
 import { createMemoryStore, defineAgent, definePlugin, defineTool, Pause, sealAgent, Veto } from '@sluice/core'
 import { fakeClock, hang, providerError, recordingPlugin, reply, scriptedProvider } from '@sluice/testkit'
 import { describe, expect, it, vi } from 'vitest'
@@ -442,6 +442,33 @@ describe('work.say and what follows a turn', () => {
     expect(items.map((row) => row.content)).toEqual(['Hello'])
   })
 
+  it('S-22: what is said after a stop is on record, and the stop is thrown all the same', async () => {
+    const veto = definePlugin({
+      name: 'rules',
+      hookApi: 1,
+      apply: (hooks) =>
+        hooks.inspectReply.tap({ name: 'rules' }, () => {
+          throw new Veto('NO', 'Not this.')
+        }),
+    })
+    const telling = pattern(async ({ work }) => {
+      try {
+        await work.run('speak', { agent: 'writer', input: { text: 'Hello' } })
+      } catch (error) {
+        await work.say((error as SluiceError).partial?.messages ?? [], 'writer')
+      }
+      return {}
+    })
+    const { runtime } = await open(telling, { writer: ['Forbidden.'] }, { plugins: [veto()] })
+    const error = await failureOf(runtime.execute({ agent: 'team', input: {}, sessionId: 's-1' }))
+    expect(error.code).toBe('NO')
+    const { items } = await runtime.sessions.messages('s-1', ALL)
+    expect(items.map((row) => [row.role, row.agentCode, row.content])).toEqual([
+      ['system', 'writer', 'You are the writer.'],
+      ['user', 'writer', 'Hello'],
+    ])
+  })
+
   it('W-48: the state of the work stands in the row while it goes on and when it failed, and is cleared when it is done', async () => {
     const keeping = pattern(async ({ work }) => {
       await work.checkpoint({ step: 1 })
@@ -513,6 +540,32 @@ describe('labels of the parts', () => {
   })
 })
 
+describe('work.describe', () => {
+  it('tells of an agent what its parts are chosen by, and refuses one that does not exist', async () => {
+    const asking = pattern(async ({ work }) => {
+      const { code, version, agentType, description, input, output } = await work.describe('writer')
+      await work.describe('nobody')
+      return { details: { code, version, agentType, description, input, output } as never }
+    })
+    const fine = pattern(async ({ work }) => {
+      const { input, output, ...rest } = await work.describe('writer')
+      return { details: { ...rest, input: (input?.jsonSchema ?? null) as never, output: output as never } }
+    })
+    const input = z.object({ text: z.string() })
+    const { runtime } = await open(fine, {}, { writer: { input } })
+    expect((await runtime.execute({ agent: 'team', input: {} })).details).toEqual({
+      code: 'writer',
+      version: 1,
+      agentType: 'profile',
+      description: 'The writer.',
+      input: expect.objectContaining({ type: 'object', required: ['text'] }),
+      output: null,
+    })
+    const missing = await open(asking, {})
+    expect((await failureOf(missing.runtime.execute({ agent: 'team', input: {} }))).code).toBe('NOT_FOUND')
+  })
+})
+
 describe('work.turn', () => {
   const lead = pattern(
     async ({ input, followUp, history, files, output, work }) => {
@@ -575,6 +628,42 @@ describe('work.turn', () => {
     expect([row.inputTokens, row.toolCallsCount]).toEqual([15, 1])
     const next = await runtime.execute({ agent: 'team', followUp: 'Again?', sessionId: 's-1' })
     expect([next.text, provider.requests.at(-1)?.messages.length]).toEqual(['As I said.', 6])
+  })
+
+  it('O-W5: tools of the runtime join in by tag, and no others; what was met before the turn, the turn has met', async () => {
+    const web = (code: string, tags: string[]) =>
+      defineTool({
+        code,
+        description: 'Reads.',
+        effect: 'read',
+        untrusted: true,
+        tags,
+        input: z.object({}),
+        handler: () => 'x',
+      })
+    const both = pattern(async ({ input, work }) => {
+      await work.run('first', { agent: 'writer', input: { text: 'a' } })
+      const turn = { profile: { code: 'lead' }, followUp: null, history: [], files: [], output: null, tools: [] }
+      const { text } = await work.turn({ ...turn, input, toolTags: ['public'] })
+      return { text }
+    })
+    const recorder = recordingPlugin({ points: ['beforeModelCall'] })
+    const { runtime, provider } = await open(
+      both,
+      { writer: [reply.toolCall('web'), 'Found.'], own: [reply('Done.')] },
+      {
+        prompts,
+        writer: { tools: [web('web', [])] },
+        tools: [web('page', ['public', 'x']), web('secret', ['own'])],
+        plugins: [recorder.plugin],
+      },
+    )
+    const run = await runtime.execute({ agent: 'team', input: { text: 'Please.' } })
+    expect(run.text).toBe('Done.')
+    expect(provider.requests.map((request) => request.tools.map(({ name }) => name))).toEqual([['page']])
+    const labels = (recorder.at('beforeModelCall').at(-1)?.context as { labels: unknown }).labels
+    expect(labels).toEqual([{ kind: 'tool', source: 'web' }])
+    expect(run.messages.find(({ role }) => role === 'user')?.content[0]).toMatchObject({ labels })
   })
 
   it.each([

@@ -161,6 +161,7 @@ export type { AgentReference } from './agents/registry-parts.js'
 export type { AgentToRun } from './agents/resolve-agents.js'
 export type { AgentInvocation, AgentReferences, AgentResult, AgentType, ResolvedAgent } from './agents/agent-type.js'
 export type {
+  AgentDescription,
   AgentWork,
   BranchWork,
   ChildOutcome,
@@ -206,6 +207,8 @@ export type { RunStream } from './runtime/run-stream.js'
 export type { Events, Health, PluginWithApi, Runtime, Show } from './runtime/runtime.js'
 export type { ResourcesFactory } from './runtime/runtime-core.js'
 export type { OfferedInput } from './runtime/untrusted-input.js'
+export type { HistoryBounds } from './sessions/history-window.js'
+export { historyWindow } from './sessions/history-window.js'
 export { createSessionId } from './sessions/create-session-id.js'
 export type { ExecutionListRequest, Executions } from './sessions/execution-read-model.js'
 export type { Scope } from './sessions/scope.js'

@@ -84,7 +84,7 @@ export function createAgentRegistry(given: AgentRegistryParts): AgentRegistry {
     if (typeof stored.agent_type === 'string') rulesOf(parts, stored.agent_type)
     const definition = parseStoredAgent(stored)
     checkDefinitions(parts, [definition])
-    await checkReferences(parts, definition, new Set())
+    await checkReferences(parts, definition, new Map())
     return definition
   }
 

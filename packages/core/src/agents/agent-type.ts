@@ -22,6 +22,8 @@ export interface ResolvedAgent {
 /** What a definition refers to by code (A-11). */
 export interface AgentReferences {
   readonly agents: readonly string[]
+  /** Those of `agents` that have to be profile agents (F-3). Default none. */
+  readonly profileAgents?: readonly string[]
   readonly profiles: readonly { readonly code: string; readonly version: number | null }[]
 }
 

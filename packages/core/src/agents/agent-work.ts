@@ -70,8 +70,10 @@ export interface OwnTurn {
   readonly history: readonly Message[]
   readonly files: readonly FilePart[]
   readonly output: CompiledSchema | null
-  /** All tools of the turn: those that the profile selects do not count (O-6). */
+  /** All tools of the turn but those of `toolTags`: what the profile selects does not count (O-6). */
   readonly tools: readonly ToolDefinition[]
+  /** Tools of the runtime that carry one of these tags are offered as well. Default none. */
+  readonly toolTags?: readonly string[]
   /** Over those of the profile. */
   readonly settings?: Partial<LoopSettings>
 }
@@ -83,6 +85,18 @@ export interface OwnTurnResult {
   readonly messages: readonly Message[]
   readonly finishReason: FinishReason
   readonly usage: Usage
+}
+
+/** What there is to know of an agent before it runs: its active version. */
+export interface AgentDescription {
+  readonly code: string
+  readonly version: number
+  readonly agentType: string
+  readonly description: string
+  /** Enforced on its input; `null`: anything goes. */
+  readonly input: CompiledSchema | null
+  /** Enforced on its answer; `null`: anything goes. */
+  readonly output: CompiledSchema | null
 }
 
 /** The part of the work that may go on beside other parts; inside one, runs go one after another. */
@@ -110,6 +124,8 @@ export interface BranchWork {
  * every replay, so choose by recorded results alone, never by the clock or chance.
  */
 export interface AgentWork extends BranchWork {
+  /** Looks up an agent. Runs nothing, and a replay looks again. @throws NOT_FOUND where no version is active */
+  describe(code: string): Promise<AgentDescription>
   /** One turn with the model as this run itself, once: its tokens are the run's own (O-9). */
   turn(turn: OwnTurn): Promise<OwnTurnResult>
   /**

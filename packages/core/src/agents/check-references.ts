@@ -8,19 +8,20 @@ import { activeOf, quoted, referencesOf } from './registry-parts.js'
 
 /**
  * Checks that everything a definition names exists and is active (A-11): agents among agents, prompt profiles among
- * profiles. `alongside` are codes that become active together with it.
+ * profiles. `alongside` are the agents that become active together with it: their types by code.
  *
- * @throws INVALID_CONFIG (`reason` `references.missing`) naming the first that does not
+ * @throws INVALID_CONFIG (`reason` `references.missing`, `references.type`) naming the first that does not
  */
 export async function checkReferences(
   parts: RegistryParts,
   definition: AgentDefinition,
-  alongside: ReadonlySet<string>,
+  alongside: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const { agents, profiles } = referencesOf(parts, definition)
+  const { agents, profiles, profileAgents = [] } = referencesOf(parts, definition)
   for (const code of agents) {
-    if (!alongside.has(code) && activeOf(await parts.store.agents.versions(code)) === undefined)
-      throw missing(definition, 'agent', code)
+    const agentType = alongside.get(code) ?? activeOf(await parts.store.agents.versions(code))?.definition.agent_type
+    if (agentType === undefined) throw missing(definition, 'agent', code)
+    if (agentType !== 'profile' && profileAgents.includes(code)) throw unfit(definition, code, String(agentType))
   }
   for (const { code, version } of profiles) {
     const versions = await parts.store.prompts.versions(code)
@@ -73,6 +74,14 @@ async function* allRecords(agents: DefinitionRepository): AsyncGenerator<Definit
     yield* page.items
     after = page.next
   }
+}
+
+function unfit(definition: AgentDefinition, name: string, agentType: string): SluiceError {
+  return new SluiceError(
+    'INVALID_CONFIG',
+    `Agent '${escapeControl(definition.code, 100)}' names the agent '${escapeControl(name, 100)}', which is of type '${escapeControl(agentType, 100)}': only a profile agent will do there.`,
+    { reason: 'references.type', details: { code: definition.code, unfit: name.slice(0, 100) } },
+  )
 }
 
 function missing(definition: AgentDefinition, kind: string, name: string): SluiceError {

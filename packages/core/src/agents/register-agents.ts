@@ -85,7 +85,7 @@ export function toCodeAgent(parts: RegistryParts, definition: AgentDefinition): 
  * one becomes the next version, active, and the active one before it is archived. Where nothing changed, nothing is written.
  */
 export async function writeDefinitions(parts: RegistryParts, agents: readonly CodeAgent[]): Promise<RegisteredAgent[]> {
-  const alongside = new Set(agents.map((agent) => agent.definition.code))
+  const alongside = new Map(agents.map(({ definition }) => [definition.code, definition.agentType]))
   const known = await readRegistered(parts.store.agents, agents)
   if (known.every((entry): entry is RegisteredAgent => entry !== undefined)) return known
   for (const agent of agents) await checkReferences(parts, agent.definition, alongside)

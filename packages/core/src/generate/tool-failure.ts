@@ -38,7 +38,9 @@ export async function failed(
   const tool = entry.tool as ToolDefinition
   const reference = await logError(call, effect, tool, error)
   if (end.ending.outcome === 'ok') end.ending = { outcome: 'error', sent: 'yes', error }
-  const text = plan.settings.exposeToolErrors ? rawErrorText(error) : errorReferenceText(reference)
+  // what went wrong in a run of its own is never told in its words, whoever asked for those of handlers (O-12, O-22)
+  const raw = plan.settings.exposeToolErrors && tool.agent === null
+  const text = raw ? rawErrorText(error) : errorReferenceText(reference)
   const result: CallResult = {
     status: 'error',
     text: toResultText(text, tool.code, call.tree.limits.toolResultBytes).text,

@@ -1,4 +1,5 @@
 import type {
+  AgentDescription,
   AgentWork,
   BranchWork,
   ChildOutcome,
@@ -200,6 +201,13 @@ export class RunWork extends WorkBranch implements AgentWork {
     running.run.call = spoken
   }
 
+  async describe(code: string): Promise<AgentDescription> {
+    this.check()
+    const { version, definition } = await this.running.face.core.agents.resolve(code)
+    const { agentType, description, input, output } = definition
+    return Object.freeze({ code, version, agentType, description, input, output })
+  }
+
   async turn(turn: OwnTurn): Promise<OwnTurnResult> {
     if (this.#turned || this.spoken.messages.length > 0)
       throw new SluiceError('INVALID_CONFIG', 'An agent takes one turn of its own, and says nothing beside it.', {
@@ -208,7 +216,7 @@ export class RunWork extends WorkBranch implements AgentWork {
       })
     this.#turned = true
     this.check()
-    return this.leaving(() => takeOwnTurn(this.running, turn))
+    return this.leaving(() => takeOwnTurn(this.running, turn, this.spoken.labels))
   }
 
   async say(messages: readonly Message[], by: string | null): Promise<void> {
@@ -217,8 +225,9 @@ export class RunWork extends WorkBranch implements AgentWork {
         reason: 'work.say',
         details: { agent: this.running.agent.code },
       })
-    this.check()
+    // also what was said before a stop is on record: it is written when the run ends
     for (const message of messages) this.spoken.add(message, by)
+    this.check()
     await this.running.recorder.closeRound(this.spoken)
   }
 

@@ -10,6 +10,7 @@ import type { CompiledTap, HookSet } from '../hooks/hook-set.js'
 import type { Receipt } from '../hooks/receipt.js'
 import { resolvePromptCall } from '../prompts/prepare-prompt.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
+import { agentTypeOf } from './agent-type-of.js'
 import { settingsOf } from './build-plan.js'
 import { originOf } from './execution-row.js'
 import type { RuntimeFace } from './runtime-core.js'
@@ -137,7 +138,14 @@ class Reach {
     if (isProfileAgent(agent.definition)) {
       this.#hosted(agent.definition, through)
       if (agent.definition.profile !== null) await this.#profile(agent.definition.profile)
-    }
+    } else await this.#parts(agent, through)
+  }
+
+  /** An agent that is made of others reaches what they reach. */
+  async #parts(agent: ResolvedAgent, through: readonly string[]): Promise<void> {
+    const named = agentTypeOf(this.#face.core, agent).references(agent.definition)
+    for (const profile of named.profiles) await this.#profile(profile)
+    for (const code of named.agents) await this.#behind(code, [...through, agent.code])
   }
 
   /** What in the configuration of a prompt profile has no effect: a named credential above all. */
@@ -155,7 +163,7 @@ class Reach {
     try {
       await this.add(await this.#face.core.agents.resolve(code), through)
     } catch (error) {
-      this.warnings.push(`agent "${code}" behind a tool cannot run: ${describeError(error)}`)
+      this.warnings.push(`agent "${code}" below cannot run: ${describeError(error)}`)
     }
   }
 

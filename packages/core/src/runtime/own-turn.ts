@@ -1,3 +1,5 @@
+import type { ToolDefinition } from '../tools/tool-definition.js'
+import type { Label } from '../messages/label.js'
 import type { OwnTurn, OwnTurnResult } from '../agents/agent-work.js'
 import { sealProfile } from '../agents/seal-profile.js'
 import { Faults } from '../errors/faults.js'
@@ -6,8 +8,15 @@ import type { LoopSettings } from '../generate/settings.js'
 import type { RunningAgent } from './run-agent.js'
 import { runProfileAgent } from './run-profile-agent.js'
 
-/** One turn with the model as the run of an agent that is made of others: its prompts stand in a stored profile. */
-export async function takeOwnTurn(running: RunningAgent, turn: OwnTurn): Promise<OwnTurnResult> {
+/**
+ * One turn with the model as the run of an agent that is made of others: its prompts stand in a stored profile. `labels` are
+ * of what the agent has met before it.
+ */
+export async function takeOwnTurn(
+  running: RunningAgent,
+  turn: OwnTurn,
+  labels: readonly Label[],
+): Promise<OwnTurnResult> {
   const { face, run, steps, frame, agent, path, recorder } = running
   const { core } = face
   const { code, version = null } = turn.profile
@@ -23,7 +32,7 @@ export async function takeOwnTurn(running: RunningAgent, turn: OwnTurn): Promise
       path,
       requestId,
       {
-        agent: { ...agent, definition, tools: turn.tools },
+        agent: { ...agent, definition, tools: toolsOf(running, turn) },
         input: turn.input,
         followUp: turn.followUp,
         history: turn.history,
@@ -32,6 +41,7 @@ export async function takeOwnTurn(running: RunningAgent, turn: OwnTurn): Promise
         settings: core.parts.settings,
         own: checkedSettings(turn, agent.code),
         onlyTools: true,
+        labels,
         stream: run.sink !== undefined,
       },
       recorder,
@@ -46,6 +56,12 @@ export async function takeOwnTurn(running: RunningAgent, turn: OwnTurn): Promise
   } finally {
     frame.requestId = undefined
   }
+}
+
+/** Those that the turn brings, then those of the runtime that carry one of its tags. */
+function toolsOf({ face }: RunningAgent, { tools, toolTags = [] }: OwnTurn): readonly ToolDefinition[] {
+  if (toolTags.length === 0) return tools
+  return [...tools, ...[...face.core.tools.values()].filter((tool) => tool.tags.some((tag) => toolTags.includes(tag)))]
 }
 
 /** @throws INVALID_CONFIG */

@@ -10,6 +10,7 @@ import type { RunScope } from '../generate/run-scope.js'
 import type { LoopSettings } from '../generate/settings.js'
 import { augmentPrompt } from '../hooks/augment-prompt.js'
 import type { JsonObject } from '../internal/json.js'
+import { unionLabels } from '../messages/label.js'
 import type { Label } from '../messages/label.js'
 import type { FilePart, Message, TextPart } from '../messages/message.js'
 import { resolvePromptCall, renderPrompt } from '../prompts/prepare-prompt.js'
@@ -38,6 +39,8 @@ export interface ProfileTurn {
   readonly own?: Partial<LoopSettings> | undefined
   /** The tools of the agent are all there are: what the profile selects does not count (O-6). */
   readonly onlyTools?: boolean
+  /** Labels of what led to the turn, where they are more than those of the run. */
+  readonly labels?: readonly Label[]
   readonly stream: boolean
 }
 
@@ -66,6 +69,7 @@ export async function runProfileAgent(
     gatePoints: run.options.gatePoints,
     main: true,
   })
+  call.labels = unionLabels(call.labels, turn.labels)
   const prepared = await prepare(core, prompts, call, turn)
   const plan = buildPlan(core.parts.providers, prepared.plan)
   for (const message of prepared.messages) call.add(message)
@@ -190,7 +194,7 @@ export async function firstMessages(
   files: readonly FilePart[],
 ): Promise<readonly Message[]> {
   const augmented = await augmentedSystem(call, system)
-  const message = userMessage(user, files, call.run.options.labels)
+  const message = userMessage(user, files, call.labels)
   return augmented === undefined ? [message] : [{ role: 'system', content: augmented }, message]
 }
 
