@@ -10,6 +10,7 @@ import { root } from './lib/steps.mjs'
 const page = join(root, 'docs', 'error-codes.md')
 const tables = [
   ['@sluice/core', 'packages/core/src/errors/error-codes.ts', 'ERROR_CODES'],
+  ['@sluice/agents', 'packages/agents/src/error-codes.ts', 'AGENTS_ERROR_CODES'],
   ['@sluice/testkit', 'packages/testkit/src/error-codes.ts', 'TESTKIT_ERROR_CODES'],
 ]
 

@@ -1,1 +1,16 @@
-export {}
+export type { AgentsErrorCode, AgentsErrorRow } from './error-codes.js'
+export { AGENTS_ERROR_CODES } from './error-codes.js'
+export type { HelperStep, ParallelWorkflowOptions, SequentialWorkflowOptions } from './workflow/create-workflow.js'
+export { createParallelWorkflow, createSequentialWorkflow } from './workflow/create-workflow.js'
+export { defineWorkflow } from './workflow/define-workflow.js'
+export type {
+  AggregationStrategy,
+  ExecutionMode,
+  JsonMappingValue,
+  OnStepError,
+  WorkflowJson,
+  WorkflowKind,
+  WorkflowStepJson,
+} from './workflow/workflow-json.js'
+export type { WorkflowOptions, WorkflowStep } from './workflow/workflow-options.js'
+export { workflowType } from './workflow/workflow-type.js'

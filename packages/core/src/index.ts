@@ -47,6 +47,7 @@ export type {
 } from './providers/model-provider.js'
 export { splitModelReference } from './providers/model-provider.js'
 export type { Engine, Recorded, Steps, StoredEntry, StoredJournal } from './engine/engine.js'
+export { leavesRun } from './engine/leaves-run.js'
 export { inlineEngine } from './engine/inline/inline-engine.js'
 export type { EventData, EventOf, EventTypeName, RunEvent } from './events/run-event.js'
 export { EventType } from './events/run-event.js'

@@ -1,7 +1,6 @@
-import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import type { Frame } from '../context/frame.js'
 import { currentFrame, runInFrame } from '../context/frame.js'
-import { Interrupt } from '../engine/interrupt.js'
+import { leavesRun } from '../engine/leaves-run.js'
 import type { Steps } from '../engine/engine.js'
 import type { Asking } from '../hooks/receipt.js'
 import { frozenJson } from '../internal/frozen-json.js'
@@ -58,7 +57,7 @@ export async function runTool(call: CallScope, plan: CallPlan, entry: RoundCall)
         return result
       })
     } catch (error) {
-      if (leavesAsItIs(error)) throw error
+      if (leavesRun(error)) throw error
       end.thrown ??= { error }
       if (end.ending.outcome === 'not_run') entry.result ??= { status: 'not_run', text: RESULT_TEXT.notRun }
     }
@@ -89,11 +88,6 @@ async function tellCall(call: CallScope, entry: RoundCall): Promise<void> {
   if (told !== undefined) await told
 }
 
-/** A pause, and a journal that does not fit, pass through everything. */
-function leavesAsItIs(error: unknown): boolean {
-  return Interrupt.isInstance(error) || isJournalMismatch(error)
-}
-
 function settle(
   call: CallScope,
   entry: RoundCall,
@@ -118,7 +112,7 @@ function settle(
     return call.parts.runAgentTool(run).then(
       (value) => ({ kind: 'value' as const, value }),
       (error: unknown) => {
-        if (leavesAsItIs(error)) throw error
+        if (leavesRun(error)) throw error
         return { kind: 'error' as const, error }
       },
     )

@@ -8,9 +8,8 @@ import type {
   OwnTurn,
   OwnTurnResult,
 } from '../agents/agent-work.js'
-import { Interrupt } from '../engine/interrupt.js'
+import { leavesRun } from '../engine/leaves-run.js'
 import type { Steps } from '../engine/engine.js'
-import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { Spoken } from '../generate/spoken.js'
 import { escapeControl } from '../internal/escape-text.js'
@@ -248,11 +247,6 @@ export class RunWork extends WorkBranch implements AgentWork {
   get turned(): boolean {
     return this.#turned
   }
-}
-
-/** It is no end of the run: it is recorded nowhere, and the replay comes here again. */
-function leavesRun(error: unknown): boolean {
-  return Interrupt.isInstance(error) || isJournalMismatch(error)
 }
 
 function resultOf({ result, labels, run }: NestedResult, child: ChildRun): ChildResult {

@@ -1,4 +1,3 @@
-import { isJournalMismatch } from '../engine/journal-mismatch.js'
 import type { AgentToRun } from '../agents/resolve-agents.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { ResolvedCaller } from '../context/caller.js'
@@ -6,7 +5,7 @@ import type { Frame, RunFacts } from '../context/frame.js'
 import { currentFrame, runInFrame } from '../context/frame.js'
 import { bindRunContext, requireRunContext } from '../context/run-context.js'
 import type { OfferedRunContext, RunContext } from '../context/run-context.js'
-import { Interrupt } from '../engine/interrupt.js'
+import { leavesRun } from '../engine/leaves-run.js'
 import type { Steps } from '../engine/engine.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { NestScope } from '../generate/nest-scope.js'
@@ -153,7 +152,7 @@ export async function runNested(nested: NestedRun): Promise<NestedResult> {
 
 /** The run was left paused: it waits for a human, or the journal did not fit and nothing was run. */
 function waits(error: unknown, tree: Tree): boolean {
-  return tree.stop === undefined && (Interrupt.isInstance(error) || isJournalMismatch(error))
+  return tree.stop === undefined && leavesRun(error)
 }
 
 async function recorded(
