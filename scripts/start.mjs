@@ -40,4 +40,6 @@ const runExample = (name, args) =>
 
 process.exitCode = await runExample('ap-desk', exampleArgs)
 // Arguments are for the desk alone.
-if (process.exitCode === 0 && exampleArgs.length === 0) process.exitCode = await runExample('support-desk', [])
+for (const name of exampleArgs.length === 0 ? ['support-desk', 'haiku-loop'] : []) {
+  if (process.exitCode === 0) process.exitCode = await runExample(name, [])
+}

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { AGENTS_ERROR_CODES } from '@sluice/agents'
 import { ERROR_CODES } from '@sluice/core'
 import { TESTKIT_ERROR_CODES } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +33,7 @@ const quoted = (text: string) => new Set([...text.matchAll(/['"`]([A-Z][A-Z0-9_]
 describe('the table of error codes', () => {
   const sources = quoted(textOf(['packages'], (path) => !isTest(path) && !isTable(path)))
   const tests = quoted(textOf(['packages', 'test', 'examples'], (path) => isTest(path) && !isTable(path)))
-  const tables = { ...ERROR_CODES, ...TESTKIT_ERROR_CODES }
+  const tables = { ...ERROR_CODES, ...AGENTS_ERROR_CODES, ...TESTKIT_ERROR_CODES }
 
   // cites: X-3, Z-1
   it('X-3: every code is raised by the sources and provoked by a test, and has a meaning and a remedy', () => {
@@ -47,7 +48,7 @@ describe('the table of error codes', () => {
   it('X-3: the page of the docs has them all, and is that of the tables', async () => {
     const page = readFileSync(join(ROOT, 'docs', 'error-codes.md'), 'utf8')
     const listed = [...page.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((match) => match[1])
-    expect(listed).toEqual([...Object.keys(ERROR_CODES), ...Object.keys(TESTKIT_ERROR_CODES)])
+    expect(listed).toEqual([ERROR_CODES, AGENTS_ERROR_CODES, TESTKIT_ERROR_CODES].flatMap((table) => Object.keys(table)))
     const script = join(ROOT, 'scripts', 'error-codes.mjs')
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--check'])
     expect(stdout).toContain('up to date')
