@@ -34,6 +34,20 @@ export const AGENTS_ERROR_CODES = {
     'Mend the path, or give it a `default`.',
     -20453,
   ),
+  ORCHESTRATION_INVALID: row(
+    'An `orchestration_config` that came out of the store cannot be read; nothing of it was run.',
+    'Store the definition again: that names all its faults.',
+    -20401,
+  ),
+  DELEGATE_NOT_FOUND: row(
+    'An orchestrator delegates to agents that do not exist or are not active; nothing was sent.',
+    'Activate a version of each agent that the message names, or take it out of `delegate_agents`.',
+    -20402,
+  ),
+  HANDOFF_MEMBER_UNFIT: row(
+    'A member of a handoff does not exist, is not active, or is no profile agent; nothing was sent.',
+    'Activate a version of each member that the message names, or take it out of `handoff_agents`.',
+  ),
 } as const satisfies Record<string, AgentsErrorRow>
 
 /** The codes of {@link AGENTS_ERROR_CODES}. */

@@ -79,5 +79,8 @@ function resultOf(
   // vouched for is the checked answer alone
   if (dropsLabels) return new AgentToolResult(output === undefined ? NO_ANSWER : JSON.stringify(output), [])
   const message = output === undefined ? text : JSON.stringify(output)
-  return new AgentToolResult(message ?? NO_ANSWER, unionLabels(labels, [{ kind: 'delegate', source: agent }]))
+  return new AgentToolResult(
+    message === null || message === '' ? NO_ANSWER : message,
+    unionLabels(labels, [{ kind: 'delegate', source: agent }]),
+  )
 }
