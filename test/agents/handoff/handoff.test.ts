@@ -27,7 +27,7 @@ const transfer = (to: string, context = `For ${to}.`, reason?: string) =>
 const QUESTION = { prompt: 'My invoice is wrong.' }
 
 describe('a handoff', () => {
-  it('F-1, F-2, F-4 to F-7, F-10, F-14, F-15, F-W1: whoever holds control answers the user; the trail tells the way', async () => {
+  it('F-1, F-2, F-4, F-5, F-6, F-7, F-10, F-14, F-15, F-W1: whoever holds control answers the user; the trail tells the way', async () => {
     const { runtime, offered, providers, sent } = await openTeam([support(), ...crew()], {
       triage: [reply('One moment.').toolCall('transfer_to_billing', { context: 'A wrong invoice.', reason: 'money' })],
       billing: [reply('It is corrected.').usage({ inputTokens: 7, outputTokens: 2 })],
@@ -306,7 +306,7 @@ describe('follow-up turns (F-17, F-W2)', () => {
   const next = (runtime: Awaited<ReturnType<typeof openTeam>>['runtime'], followUp: string) =>
     runtime.execute({ agent: 'support', followUp, sessionId: 's-1' })
 
-  it('F-17, A-37, A-45 to A-47, S-46: whoever answered last goes on with its own history, and keeps its transfer tools', async () => {
+  it('F-17, A-37, A-45, A-46, A-47, S-46: whoever answered last goes on with its own history, and keeps its transfer tools', async () => {
     const { runtime, sent, count, offered } = await openTeam([support(), ...crew()], {
       triage: [transfer('billing')],
       billing: ['Corrected.', 'On the 5th.', 'Bye.'],

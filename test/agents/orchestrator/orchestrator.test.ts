@@ -214,7 +214,7 @@ describe('an orchestrator', () => {
     expect(AGENTS_ERROR_CODES.DELEGATE_NOT_FOUND.original).toBe(-20402)
   })
 
-  it('O-14, A-37, A-45 to A-49, H-24: a follow-up sends the whole history with its calls, and the same tools', async () => {
+  it('O-14, A-37, A-45, A-46, A-47, A-48, A-49, H-24: a follow-up sends the whole history with its calls, and the same tools', async () => {
     const prompt = definePlugin({
       name: 'tone',
       hookApi: 1,
@@ -587,7 +587,7 @@ describe('definitions of an orchestrator', () => {
     ])
   })
 
-  it('A-2, A-9 to A-12: a stored definition of the original loads as it is; what it names must be there and active', async () => {
+  it('A-2, A-9, A-10, A-11, A-12: a stored definition of the original loads as it is; what it names must be there and active', async () => {
     const { runtime } = await openTeam([member('flights')], { lead: ['Stored.'] })
     const stored = (config: object) => ({
       agentType: 'orchestrator',
