@@ -139,6 +139,11 @@ const rows = [
     },
   })),
   {
+    rule: 'package-agents',
+    from: 'packages/agents/src/workflow/kit.ts',
+    files: { 'packages/agents/src/workflow/kit.ts': "import { kit } from '@sluice/testkit'\nexport const x = kit\n" },
+  },
+  {
     rule: 'package-testkit',
     from: 'packages/testkit/src/adapter.ts',
     files: { 'packages/testkit/src/adapter.ts': "import { o } from '@sluice/providers/openai'\nexport const x = o\n" },

@@ -48,7 +48,9 @@ describe('the table of error codes', () => {
   it('X-3: the page of the docs has them all, and is that of the tables', async () => {
     const page = readFileSync(join(ROOT, 'docs', 'error-codes.md'), 'utf8')
     const listed = [...page.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((match) => match[1])
-    expect(listed).toEqual([ERROR_CODES, AGENTS_ERROR_CODES, TESTKIT_ERROR_CODES].flatMap((table) => Object.keys(table)))
+    expect(listed).toEqual(
+      [ERROR_CODES, AGENTS_ERROR_CODES, TESTKIT_ERROR_CODES].flatMap((table) => Object.keys(table)),
+    )
     const script = join(ROOT, 'scripts', 'error-codes.mjs')
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--check'])
     expect(stdout).toContain('up to date')

@@ -14,6 +14,7 @@ export type {
 } from './workflow/workflow-json.js'
 export type { WorkflowOptions, WorkflowStep } from './workflow/workflow-options.js'
 export { workflowType } from './workflow/workflow-type.js'
+export { workflowWarnings } from './workflow/workflow-warnings.js'
 export type { HistoryOptions } from './orchestration/history-options.js'
 export type { HandoffMember, HandoffOptions } from './handoff/define-handoff.js'
 export { defineHandoff } from './handoff/define-handoff.js'

@@ -61,6 +61,25 @@ describe('a definition in the store', () => {
     expect((await runtime.execute({ agent: 'stored', input: { topic: 'rain' } })).text).toBe('Eins.')
   })
 
+  it('W-3, W-43: a step names an agent of any type by its code, its active version runs, and without a condition it always does', async () => {
+    const { runtime } = await open({ writer: ['inner', 'inner'], rater: ['outer', 'outer'] })
+    const inner = (agent: string) => ({
+      ...stored({ workflow_type: 'sequential', steps: [{ ...STEP, agent_code: agent }] }),
+      code: 'inner',
+    })
+    const first = await runtime.agents.create(inner('writer'))
+    await runtime.agents.create(
+      stored({ workflow_type: 'sequential', steps: [{ agent_code: 'inner', output_key: 'a' }] }),
+    )
+    expect((await runtime.execute({ agent: 'stored', input: { text: 'x' } })).text).toBe('inner')
+    const second = await runtime.agents.create({ ...inner('rater'), version: 2, status: 'draft' })
+    expect((await runtime.execute({ agent: 'stored', input: { text: 'x' } })).text).toBe('inner')
+    await runtime.agents.changeStatus({ id: first }, 'archived')
+    await runtime.agents.changeStatus({ id: second }, 'active')
+    expect((await runtime.execute({ agent: 'stored', input: { text: 'x' } })).text).toBe('outer')
+    expect((await runtime.execute({ agent: 'inner', input: { text: 'x' } })).text).toBe('outer')
+  })
+
   it('A-9: the id of the version comes back; without a workflow_definition it is MISSING_CONFIG', async () => {
     const { runtime } = await open()
     const id = await runtime.agents.create(stored({ workflow_type: 'sequential', steps: [STEP] }))

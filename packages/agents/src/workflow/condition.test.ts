@@ -75,7 +75,7 @@ describe('conditions', () => {
     ['{$.steps.a}', { a: [] }, 'its result is a list'],
     ['int({$.steps.a}) > 1', { a: 'x' }, 'cannot convert'],
     ['{$.steps.a} && true', { a: 'true' }, 'requires bool'],
-  ])('WORKFLOW_CONDITION_FAILED, W-42: %s with %j is neither true nor false', (text, steps, why) => {
+  ])('WORKFLOW_CONDITION_FAILED, W-39, W-42: %s with %j is neither true nor false', (text, steps, why) => {
     try {
       holds(text, steps)
     } catch (error) {
@@ -134,7 +134,7 @@ describe('conditions', () => {
     ["lower({$.steps.a}) = 'it''s'", '{$.steps.a}.lowerAscii() == "it\'s"'],
     ["'{$.steps.a}' = 'good'", '{$.steps.a} == "good"'],
     ["'<{$.steps.a}>' = '<b>'", '("<" + string({$.steps.a}) + ">") == "<b>"'],
-  ])('W-37, W-38: the original %s is refused, and told in CEL', (text, cel) => {
+  ])('W-37, W-38, W-41: the original %s is refused, and told in CEL', (text, cel) => {
     expect(faultsOf(text).at(-1)).toBe(`is written in CEL as: ${cel}`)
     expect('faults' in parse(cel, ROOTS)).toBe(false)
   })

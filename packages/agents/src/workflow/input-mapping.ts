@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/core'
 import type { FaultList } from './fault-list.js'
 import { shown } from './fault-list.js'
 import type { Path, Resolved } from './path.js'
-import { isReserved, parsePath } from './path.js'
+import { isReserved } from './path.js'
 import type { Template } from './template.js'
 import { compileTemplate, renderTemplate } from './template.js'
 
