@@ -181,7 +181,7 @@ describe('a definition in the store', () => {
     [
       'a step_id that is no text',
       { workflow_type: 'sequential', steps: [{ ...STEP, step_id: 7 }] },
-      'steps[0].step_id: must be a text',
+      'steps[0].step_id: must be a text of',
     ],
     [
       'drops_labels that is no truth value',
@@ -279,7 +279,20 @@ describe('a definition in the store', () => {
   })
 
   it('a fault holds no control characters of the definition', async () => {
-    const faults = await faultsOf({ workflow_type: '\u001b[2J', steps: [STEP], ['\u001b']: 1 })
+    const step = {
+      ...STEP,
+      step_id: '\u001b[2J',
+      condition: '1 == \u001b',
+      input_mapping: { '\u001b': null, a: '{$.input.\u001b}' },
+      '\u001b': 1,
+    }
+    const faults = await faultsOf({
+      workflow_type: '\u001b[2J',
+      steps: [step],
+      '\u001b': 1,
+      final_message: '{$.\u001b}',
+    })
+    expect(faults.length).toBeGreaterThan(6)
     expect(faults.join('')).not.toContain('\u001b')
   })
 

@@ -25,6 +25,7 @@ const STEP_KEYS = [
 const LOOP_KEYS = ['pre_steps', 'post_steps', 'loop_config']
 const PARALLEL_KEYS = ['parallel_config', 'aggregation_strategy']
 const OUTPUT_KEY = /^[A-Za-z0-9_-]{1,128}$/
+const STEP_ID = /^[^\p{Cc}]{1,128}$/u
 const AGENT_CODE = /^[A-Za-z0-9_.-]{1,128}$/
 const MAX_STEPS = 1_000
 const MAX_ITERATIONS = 10_000
@@ -102,7 +103,8 @@ class WorkflowReader {
     if (!isAbsent(given.max_retries) && onError !== 'retry')
       faults.add(`${place}.max_retries`, "goes with on_error: 'retry' only")
     const { step_id: id, drops_labels: dropsLabels } = given
-    if (!isAbsent(id) && (typeof id !== 'string' || id === '')) faults.add(`${place}.step_id`, 'must be a text')
+    if (!isAbsent(id) && (typeof id !== 'string' || !STEP_ID.test(id)))
+      faults.add(`${place}.step_id`, 'must be a text of 1 to 128 characters on one line')
     if (!isAbsent(dropsLabels) && typeof dropsLabels !== 'boolean')
       faults.add(`${place}.drops_labels`, 'must be true or false')
     return Object.freeze({

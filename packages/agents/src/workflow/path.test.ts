@@ -52,6 +52,8 @@ describe('paths', () => {
     ['input.a[', 'cannot be read at'],
     ['input.a[1]b', 'cannot be read at'],
     ['input. a', 'has blanks around'],
+    ['input.a\u001b[2J', 'cannot be read at'],
+    ['input.a\u0007', 'has a control character'],
     ['input.__proto__.x', 'has the segment "__proto__"'],
     ['input.constructor', 'has the segment "constructor"'],
     ['steps.a.prototype', 'has the segment "prototype"'],
@@ -62,7 +64,7 @@ describe('paths', () => {
 
   const key = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
-    .filter((text) => !/[.[\]{}]/.test(text) && text.trim() === text)
+    .filter((text) => !/[.[\]{}]|\p{Cc}/u.test(text) && text.trim() === text)
     .filter((text) => !['__proto__', 'constructor', 'prototype'].includes(text))
 
   it('W-9, W-10: whatever is put at a path of own fields and elements is found there, and a fresh object stays empty', () => {

@@ -46,6 +46,7 @@ export function parsePath(text: string, roots: readonly string[]): Path | string
   if (!roots.includes(root)) return `begins with ${shown(root)}, which there is not; there are ${roots.join(', ')}`
   const reserved = below.find((segment) => typeof segment === 'string' && isReserved(segment))
   if (reserved !== undefined) return `has the segment ${shown(String(reserved))}, which no path may have`
+  if (/\p{Cc}/u.test(text)) return 'has a control character'
   const blank = below.find((segment) => typeof segment === 'string' && segment.trim() !== segment)
   if (blank !== undefined) return `has blanks around the segment ${shown(String(blank))}`
   return Object.freeze({ text, segments: Object.freeze([root, ...below]) as Path['segments'] })
