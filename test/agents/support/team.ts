@@ -28,7 +28,6 @@ export const leadProfile = (more: object = {}) =>
     model: 'big',
     system_prompt_template: 'You lead.',
     user_prompt_template: '{question}',
-    status: 'active',
     ...more,
   }) as never
 
