@@ -40,6 +40,6 @@ const runExample = (name, args) =>
 
 process.exitCode = await runExample('ap-desk', exampleArgs)
 // Arguments are for the desk alone.
-for (const name of exampleArgs.length === 0 ? ['support-desk', 'haiku-loop'] : []) {
+for (const name of exampleArgs.length === 0 ? ['support-desk', 'haiku-loop', 'travel-planner', 'support-handoff'] : []) {
   if (process.exitCode === 0) process.exitCode = await runExample(name, [])
 }
