@@ -1,7 +1,8 @@
-import { providerError, reply } from '@sluice/testkit'
+import { createMemoryStore } from '@sluice/core'
+import { fakeClock, providerError, recordingPlugin, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
-import { failureOf } from '../../runs/support/house.js'
-import { ALL, openWorkflow, RATING } from './support/workflow-house.js'
+import { failureOf, noteTool } from '../../runs/support/house.js'
+import { ALL, approval, openWorkflow, RATING } from './support/workflow-house.js'
 
 const WRITE = {
   agent: 'writer',
@@ -201,5 +202,45 @@ describe('a loop', () => {
       steps: { haiku: 'Two.', rating: { score: 1, notes: 'duller' } },
       _loop_iterations: 1,
     })
+  })
+
+  it('W-48: one that waits for a human in its second iteration is carried on by another runtime, which runs no finished step again', async () => {
+    const clock = fakeClock()
+    const store = createMemoryStore({ clock })
+    const { tool, calls } = noteTool()
+    const members = { rater: { output: RATING, tools: [tool] } }
+    const first = await openWorkflow(
+      LOOP,
+      { writer: ['One.', 'Two.'], rater: [rate(3), reply.toolCall('write_note', { text: 'x' })] },
+      { plugins: [approval()], members, store, clock },
+    )
+    const paused = await first.runtime.execute({ agent: 'flow', input: { topic: 'rain' } })
+    const [pending] = paused.pending
+    expect(pending?.effectId).toBe(`${paused.executionId}/i2.s2.rating/m1.t1`)
+    const recorder = recordingPlugin({ points: ['beforeModelCall'] })
+    const second = await openWorkflow(
+      LOOP,
+      { writer: [], rater: [rate(9)] },
+      { plugins: [approval(), recorder.plugin], members, store, clock, seed: 1 },
+    )
+    await second.runtime.decide(paused.executionId, {
+      effectId: pending?.effectId ?? '',
+      decision: 'approve',
+      by: 'boss',
+      ...ALL,
+    })
+    const run = await second.runtime.resume(paused.executionId, { ...ALL, acceptHooks: [recorder.plugin.name] })
+    expect([run.status, run.text, run.details?._loop_iterations, calls.length]).toEqual(['completed', 'Two.', 2, 1])
+    expect(recorder.at('beforeModelCall').map(({ context }) => (context as { effectId: string }).effectId)).toEqual([
+      `${paused.executionId}/i2.s2.rating/m2`,
+    ])
+    const rows = (await second.runtime.executions.list({ ...ALL, rootExecutionId: run.executionId, level: 'nested' }))
+      .items
+    expect(rows.map((row) => [row.agentCode, row.status]).reverse()).toEqual([
+      ['writer', 'completed'],
+      ['rater', 'completed'],
+      ['writer', 'completed'],
+      ['rater', 'completed'],
+    ])
   })
 })

@@ -83,7 +83,8 @@ class WorkflowRun {
   /** All steps at once: each sees the state as it was before, and the outputs are kept in the order of the list (W-26). */
   async #together(): Promise<readonly StepOutcome[]> {
     const { work } = this.#invocation
-    const state = this.#state.snapshot()
+    // nothing is put into it before all of them have ended
+    const state = this.#state
     const settled = await Promise.allSettled(
       this.#plan.steps.map((step, index) => {
         const parts = this.#stepParts('s', index, step)

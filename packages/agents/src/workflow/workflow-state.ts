@@ -52,16 +52,6 @@ export class WorkflowState {
     return this.#inputLabels
   }
 
-  /** The same state, on which nothing that is put into this one later has an effect (W-26). */
-  snapshot(): WorkflowState {
-    const copy = new WorkflowState(this.input, this.#inputLabels)
-    Object.assign(copy.#steps, this.#steps)
-    Object.assign(copy.#errors, this.#errors)
-    for (const [key, labels] of this.#labels) copy.#labels.set(key, labels)
-    copy.iterations = this.iterations
-    return copy
-  }
-
   /** A copy of the outputs: later ones leave it as it is (W-34). */
   outputs(): JsonObject {
     return { ...this.#steps }
