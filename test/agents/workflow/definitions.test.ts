@@ -122,7 +122,8 @@ describe('a definition in the store', () => {
     expect((await failureOf(runtime.agents.delete({ code: 'writer' }))).details.references).toBe(1)
   })
 
-  it.each<[string, unknown, string]>([
+  // cites: W-2, W-4, W-37, W-42, W-W3, W-W6, CASE-22
+  it.each([
     [
       'an unknown type',
       { workflow_type: 'tree', steps: [STEP] },
@@ -264,7 +265,7 @@ describe('a definition in the store', () => {
       { workflow_type: 'sequential', steps: [{ ...STEP, input_mapping: { text: '{$.chat_history}' } }] },
       'begins with "chat_history"',
     ],
-  ])('W-2: is refused with %s', async (_name, definition, fault) => {
+  ] as [string, unknown, string][])('W-2: is refused with %s', async (_name, definition, fault) => {
     expect((await faultsOf(definition)).join('\n')).toContain(fault)
   })
 

@@ -21,7 +21,7 @@ function faultsOf(text: unknown): readonly string[] {
 }
 
 describe('conditions', () => {
-  it.each<[string, JsonValue, boolean]>([
+  it.each([
     ['{$.steps.score} >= 8', { score: 8 }, true],
     ['{$.steps.score} >= 8', { score: 7.5 }, false],
     ['{$.steps.score} + 1 > 8', { score: 7.5 }, true],
@@ -41,7 +41,7 @@ describe('conditions', () => {
     ["{$.steps.a} == 1 // and nothing else: '", { a: 1 }, true],
     ["r'\\d' == '\\\\d' && {$.steps.a} == 1", { a: 1 }, true],
     ["'''it's''' == \"it's\" && {$.steps.a} == 1", { a: 1 }, true],
-  ])('%s', (text, steps, result) => {
+  ] as [string, JsonValue, boolean][])('%s', (text, steps, result) => {
     expect(holds(text, steps)).toBe(result)
   })
 
@@ -66,7 +66,8 @@ describe('conditions', () => {
     expect(holds(text, { here: 1, none: null, list: [1] })).toBe(result)
   })
 
-  it.each<[string, JsonValue, string]>([
+  // cites: W-39, W-42
+  it.each([
     ['{$.steps.a} > 3', { a: 'five' }, 'no such overload'],
     ["{$.steps.a} > 'a'", { a: 5 }, 'no such overload'],
     ['{$.steps.a}', { a: 'true' }, 'its result is a text'],
@@ -75,17 +76,20 @@ describe('conditions', () => {
     ['{$.steps.a}', { a: [] }, 'its result is a list'],
     ['int({$.steps.a}) > 1', { a: 'x' }, 'cannot convert'],
     ['{$.steps.a} && true', { a: 'true' }, 'requires bool'],
-  ])('WORKFLOW_CONDITION_FAILED, W-39, W-42: %s with %j is neither true nor false', (text, steps, why) => {
-    try {
-      holds(text, steps)
-    } catch (error) {
-      if (!SluiceError.isInstance(error, 'WORKFLOW_CONDITION_FAILED')) throw error
-      expect(error.message).toContain(why)
-      expect(error.details).toMatchObject({ condition: text })
-      return
-    }
-    throw new Error('a failure was expected')
-  })
+  ] as [string, JsonValue, string][])(
+    'WORKFLOW_CONDITION_FAILED, W-39, W-42: %s with %j is neither true nor false',
+    (text, steps, why) => {
+      try {
+        holds(text, steps)
+      } catch (error) {
+        if (!SluiceError.isInstance(error, 'WORKFLOW_CONDITION_FAILED')) throw error
+        expect(error.message).toContain(why)
+        expect(error.details).toMatchObject({ condition: text })
+        return
+      }
+      throw new Error('a failure was expected')
+    },
+  )
 
   it.each([
     ['{$.steps.a} >', 'character 14: unexpected token: EOF'],

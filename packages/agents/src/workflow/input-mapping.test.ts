@@ -30,7 +30,8 @@ const STATE = {
 }
 
 describe('input_mapping', () => {
-  it.each<[string, unknown, JsonObject]>([
+  // cites: W-9, W-12, W-13, W-14, W-16, W-17, W-18, W-19, CASE-30
+  it.each([
     ['W-12: a constant', 'plain', { p: 'plain' }],
     ['W-12: braces that are no reference', '{"a": {"b": 1}} {x} {$x}', { p: '{"a": {"b": 1}} {x} {$x}' }],
     [
@@ -65,7 +66,7 @@ describe('input_mapping', () => {
     ['W-19: the alias', { expression: '{$.input.n}', is_plsql_expression: false }, { p: 1.5 }],
     ['W-19: the alias with a template', { expression: 'n={$.input.n}' }, { p: 'n=1.5' }],
     ['W-18: what a value holds is not looked at again', '{$.input.braces}!', { p: '{$.steps.secret} {$.input.text}!' }],
-  ])('%s', (_name, source, input) => {
+  ] as [string, unknown, JsonObject][])('%s', (_name, source, input) => {
     expect(map({ p: source }, STATE)).toEqual({ input, warned: [] })
   })
 
@@ -87,6 +88,7 @@ describe('input_mapping', () => {
     expect(map({ p: 'a{$.input.x}b{$.input.text}' }, STATE)).toEqual({ input: { p: 'ababc' }, warned: ['input.x'] })
   })
 
+  // cites: W-12, W-13, W-19, CASE-22
   it.each([
     ['no object', 7, 'must be an object of parameters'],
     ['a list', { p: ['a'] }, 'must be a text, a number'],

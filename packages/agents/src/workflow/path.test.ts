@@ -13,17 +13,19 @@ const read = (text: string, state: { [root: string]: JsonValue }) => {
 describe('paths', () => {
   const state = { input: { a: { b: [1, { c: 'x' }, [2]] }, none: null, 'two words': 3, text: 'abc' }, steps: {} }
 
-  it.each<[string, JsonValue]>([
+  // cites: W-8, W-9
+  it.each([
     ['input.a.b[0]', 1],
     ['input.a.b[1].c', 'x'],
     ['input.a.b[2][0]', 2],
     ['input.none', null],
     ['input.two words', 3],
     ['steps', {}],
-  ])('W-8, W-9: %s leads to its value, with elements counted from zero', (text, value) => {
+  ] as [string, JsonValue][])('W-8, W-9: %s leads to its value, with elements counted from zero', (text, value) => {
     expect(read(text, state)).toEqual({ found: true, value })
   })
 
+  // cites: W-10, CASE-22
   it.each([
     ['a field that is not there', 'input.x'],
     ['an element behind the end', 'input.a.b[9]'],
