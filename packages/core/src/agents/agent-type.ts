@@ -15,8 +15,10 @@ export interface ResolvedAgent {
   readonly code: string
   readonly version: number
   readonly definition: AgentDefinition
-  /** Tools of a profile agent in the order of its definition; empty for other types. */
+  /** Tools of a profile agent in the order of its definition, then those of extensions, which other types may have too. */
   readonly tools: readonly ToolDefinition[]
+  /** What extensions put behind the system prompt of a first turn. Default none. */
+  readonly systemBlocks?: readonly string[]
 }
 
 /** What a definition refers to by code. */

@@ -5,6 +5,7 @@ import { boundText } from '../internal/bounded-text.js'
 import { isToolRefusal } from '../tools/refuse.js'
 import { toResultText } from '../tools/result-text.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
+import { isLabelledResult } from '../tools/with-labels.js'
 import type { CallPlan } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 import type { Effect } from './effect.js'
@@ -92,6 +93,7 @@ function resultOf(call: CallScope, tool: ToolDefinition, value: unknown): CallRe
     const { text } = toResultText(value.text, tool.code, call.tree.limits.toolResultBytes)
     return { status: 'ok', text, ...(value.labels.length === 0 ? {} : { labels: value.labels }) }
   }
+  if (isLabelledResult(value)) return { ...resultOf(call, tool, value.value), labels: value.labels }
   if (isToolRefusal(value))
     return { status: 'refused', text: toResultText(value.text, tool.code, call.tree.limits.toolResultBytes).text }
   return { status: 'ok', text: toResultText(value, tool.code, call.tree.limits.toolResultBytes).text }

@@ -13,6 +13,7 @@ const KEYS: readonly string[] = [
   'tools',
   'agents',
   'agentTypes',
+  'extensions',
   'prompts',
   'plugins',
   'root',
@@ -67,11 +68,18 @@ export function checkRuntimeOptions(options: RuntimeOptions): CheckedRuntime {
         key,
         given[key] instanceof Promise ? 'is a promise: await it first' : `must have the methods ${methods.join(', ')}`,
       )
-  for (const key of ['agents', 'agentTypes', 'prompts'])
+  for (const key of ['agents', 'agentTypes', 'extensions', 'prompts'])
     if (given[key] !== undefined && !Array.isArray(given[key])) faults.add(key, 'must be a list')
   for (const [index, type] of (Array.isArray(given.agentTypes) ? given.agentTypes : []).entries())
     if (!hasMethods(type, TYPE_METHODS) || typeof (type as { type?: unknown }).type !== 'string')
       faults.add(`agentTypes.${index}`, `must have a type and the methods ${TYPE_METHODS.join(', ')}`)
+  named(
+    'extensions',
+    Array.isArray(given.extensions) ? given.extensions : undefined,
+    faults,
+    (entry) => (hasMethods(entry, ['extend']) ? nameOf(entry) : undefined),
+    'must have a name and the method extend',
+  )
   if (given.environment !== undefined && typeof given.environment !== 'function')
     faults.add('environment', 'must be a function that reads it')
   if (given.serviceUser !== undefined && !(typeof given.serviceUser === 'string' && given.serviceUser !== ''))
@@ -100,6 +108,11 @@ const TYPE_METHODS = ['validate', 'references', 'run']
 function hasMethods(value: unknown, methods: readonly string[]): boolean {
   if (value === null || typeof value !== 'object') return false
   return methods.every((method) => typeof (value as Readonly<Record<string, unknown>>)[method] === 'function')
+}
+
+function nameOf(value: unknown): string | undefined {
+  const { name } = value as { readonly name?: unknown }
+  return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 function named(

@@ -1,4 +1,6 @@
 import { createAgentRegistry } from '../agents/agent-registry.js'
+import { withExtensions } from '../agents/agent-extension.js'
+import type { AgentExtension } from '../agents/agent-extension.js'
 import type { AgentDefinition } from '../agents/agent-definition.js'
 import type { AgentType, AgentTypeRules } from '../agents/agent-type.js'
 import { profileAgentRules } from '../agents/profile-agent-rules.js'
@@ -51,6 +53,8 @@ export interface RuntimeOptions {
   readonly agents?: readonly AgentDefinition[]
   /** Agent types that other packages bring. */
   readonly agentTypes?: readonly AgentType[]
+  /** What gives agents more than their definitions say, such as a memory. */
+  readonly extensions?: readonly AgentExtension[]
   /** Prompt profiles that stand in code. */
   readonly prompts?: readonly PromptProfileDefinition[]
   /** The plugins. Left out: those of `sluice.hooks.{mjs,js,ts}` in `root`; there has to be one. An app without gates says `[]`. */
@@ -161,7 +165,10 @@ function buildCore(options: RuntimeOptions, checked: CheckedRuntime, given: Core
   const rules: ReadonlyMap<string, AgentTypeRules> = types
   return {
     parts,
-    agents: createAgentRegistry({ store, types: rules, tools: checked.tools, clock, ids, createdBy: serviceUser }),
+    agents: withExtensions(
+      createAgentRegistry({ store, types: rules, tools: checked.tools, clock, ids, createdBy: serviceUser }),
+      options.extensions ?? [],
+    ),
     prompts,
     sessions: createSessionReadModel({ store, clock }),
     executions: createExecutionReadModel({ store }),

@@ -58,10 +58,14 @@ export async function takeOwnTurn(
   }
 }
 
-/** Those that the turn brings, then those of the runtime that carry one of its tags. */
-function toolsOf({ face }: RunningAgent, { tools, toolTags = [] }: OwnTurn): readonly ToolDefinition[] {
-  if (toolTags.length === 0) return tools
-  return [...tools, ...[...face.core.tools.values()].filter((tool) => tool.tags.some((tag) => toolTags.includes(tag)))]
+/** Those that the turn brings, those of extensions, then those of the runtime that carry one of its tags. */
+function toolsOf({ face, agent }: RunningAgent, { tools, toolTags = [] }: OwnTurn): readonly ToolDefinition[] {
+  if (toolTags.length === 0 && agent.tools.length === 0) return tools
+  return [
+    ...tools,
+    ...agent.tools,
+    ...[...face.core.tools.values()].filter((tool) => tool.tags.some((tag) => toolTags.includes(tag))),
+  ]
 }
 
 /** @throws INVALID_CONFIG */

@@ -1,4 +1,5 @@
 import type { ProfileAgentDefinition } from '../agents/agent-definition.js'
+import { withSystemBlocks } from '../agents/agent-extension.js'
 import type { ResolvedAgent } from '../agents/agent-type.js'
 import type { RunContext } from '../context/run-context.js'
 import type { Steps } from '../engine/engine.js'
@@ -95,7 +96,10 @@ async function prepare(
   if (turn.followUp !== null) return { plan, messages: withHistory(agent, turn, turn.followUp) }
   const rendered = prompts.render(agent, turn.input, runContext)
   noteReplaced(call, rendered.replaced)
-  return { plan, messages: await firstMessages(call, rendered.system, rendered.user, turn.files) }
+  return {
+    plan,
+    messages: await firstMessages(call, withSystemBlocks(rendered.system, turn.agent), rendered.user, turn.files),
+  }
 }
 
 /** An agent whose prompts stand in a stored profile: provider, model and settings are those of the profile as it is now. */
@@ -124,7 +128,10 @@ async function prepareStored(
   if (turn.followUp !== null) return { plan, messages: withHistory(agent, turn, turn.followUp) }
   const rendered = await renderPrompt(prompt, turn.input, runContext)
   noteReplaced(call, rendered.replaced)
-  return { plan, messages: await firstMessages(call, rendered.system, rendered.user, turn.files) }
+  return {
+    plan,
+    messages: await firstMessages(call, withSystemBlocks(rendered.system, turn.agent), rendered.user, turn.files),
+  }
 }
 
 /** The journal keeps which version of the profile a run began with: a replay never goes on under another prompt. */
