@@ -48,6 +48,26 @@ export const AGENTS_ERROR_CODES = {
     'A member of a handoff does not exist, is not active, or is no profile agent; nothing was sent.',
     'Activate a version of each member that the message names, or take it out of `handoff_agents`.',
   ),
+  CONVERSATION_MEMBER_UNFIT: row(
+    'Somebody in a conversation does not exist, is not active, or is a moderator that is no profile agent; nothing was sent.',
+    'Activate a version of each agent that the message names, or take it out of the conversation.',
+    -20402,
+  ),
+  SPEAKER_NOT_FOUND: row(
+    'A moderator picked somebody who takes no part in the conversation, and did so again when told.',
+    'Give the moderator `{$.available_agents}`, and tell it to answer with one of their codes.',
+    -20403,
+  ),
+  UNKNOWN_CONVERSATION_MODE: row(
+    'A conversation that came out of the store has a mode that there is not; nothing was sent.',
+    'Store the definition again with `round_robin` or `ai_driven`.',
+    -20404,
+  ),
+  CONVERSATION_MAPPING_FAILED: row(
+    'A parameter of a participant or the moderator names a path that has no value.',
+    'Mend the path, or give the parameter `optional: true` or a `default`.',
+    -20452,
+  ),
 } as const satisfies Record<string, AgentsErrorRow>
 
 /** The codes of {@link AGENTS_ERROR_CODES}. */

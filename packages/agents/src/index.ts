@@ -22,3 +22,12 @@ export { handoffType } from './handoff/handoff-type.js'
 export type { DelegateOption, OrchestratorOptions } from './orchestrator/define-orchestrator.js'
 export { defineOrchestrator } from './orchestrator/define-orchestrator.js'
 export { orchestratorType } from './orchestrator/orchestrator-type.js'
+export type { ConversationMapping, ConversationMode, TerminationCondition } from './conversation/conversation-json.js'
+export { conversationType } from './conversation/conversation-type.js'
+export { conversationWarnings } from './conversation/conversation-warnings.js'
+export type {
+  ConversationModerator,
+  ConversationOptions,
+  ConversationParticipant,
+} from './conversation/define-conversation.js'
+export { defineConversation } from './conversation/define-conversation.js'

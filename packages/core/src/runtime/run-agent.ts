@@ -106,9 +106,10 @@ async function runOther(running: RunningAgent): Promise<AgentRunResult> {
     // whatever a type does with an error: a stop ends the run, and a pause leaves it
     work.check()
     if (done.messages !== undefined && done.messages.length > 0) await work.say(done.messages, agent.code)
-    await checkOutput(running, done)
+    const output = await checkedOutput(running, done, work.turned)
     return resultOf(running, {
       ...done,
+      output,
       details: done.details ?? null,
       messages: run.call?.shown() ?? [],
       model: null,
@@ -119,12 +120,20 @@ async function runOther(running: RunningAgent): Promise<AgentRunResult> {
   }
 }
 
-/** The output schema of an agent of another type is enforced on its final answer (A-42). */
-async function checkOutput(running: RunningAgent, done: AgentResult): Promise<void> {
+/**
+ * The output schema of an agent of another type is enforced on its final answer (A-42): a text, where there is nothing else.
+ * A turn of its own has enforced it already.
+ */
+async function checkedOutput(
+  running: RunningAgent,
+  { output, text }: AgentResult,
+  turned: boolean,
+): Promise<JsonValue | undefined> {
   const schema = running.output ?? running.agent.definition.output
-  if (schema === null || done.output === undefined) return
-  const found = await schema.validate(done.output)
-  if (found.ok) return
+  if (schema === null || (output === undefined && turned)) return output
+  const answer = output === undefined ? text : output
+  const found = await schema.validate(answer)
+  if (found.ok) return answer
   throw new SluiceError(
     'OUTPUT_INVALID',
     `The answer of agent "${running.agent.code}" does not fit its output schema: ${issuesText(found.issues)}.`,
