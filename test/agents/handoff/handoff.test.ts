@@ -193,6 +193,18 @@ describe('a handoff', () => {
     expect([run.text, count('technical'), calls]).toEqual(['Mine.', 0, [{ text: 'before' }]])
   })
 
+  it('F-8, F-19: a transfer that cannot be carried out does not count; the next one of the round does', async () => {
+    const { runtime, count } = await openTeam([support(), ...crew()], {
+      triage: [reply.toolCall('transfer_to_billing', {}).toolCall('transfer_to_technical', { context: 'A fault.' })],
+      technical: ['Fixed.'],
+    })
+    const run = await runtime.execute({ agent: 'support', input: QUESTION })
+    expect([run.text, count('billing')]).toEqual(['Fixed.', 0])
+    expect(run.details?.handoff_trail).toEqual([
+      { hop: 1, from_agent: 'triage', to_agent: 'technical', context: 'A fault.' },
+    ])
+  })
+
   it.each([
     [1, ['triage', 'billing'], true],
     [0, ['triage'], true],
@@ -719,6 +731,13 @@ describe('definitions of a handoff', () => {
       [['boss'], 'references.type'],
     ] as const)
       expect((await failureOf(runtime.agents.create(stored([...members]) as never))).reason).toBe(reason)
+    const { orchestrationConfig } = stored(['triage'])
+    const summarize = { strategy: 'summarize', summarizer_agent_code: 'nobody' }
+    const managed = {
+      ...stored(['triage']),
+      orchestrationConfig: { ...orchestrationConfig, history_management: summarize },
+    }
+    expect((await failureOf(runtime.agents.create(managed as never))).details?.missing).toBe('nobody')
     await runtime.agents.create(stored(['triage', 'billing']) as never)
     expect((await runtime.execute({ agent: 'stored', input: QUESTION })).text).toBe('Stored.')
     // the same for definitions that stand in code
