@@ -75,14 +75,18 @@ describe('extensions of agents', () => {
 })
 
 describe('withLabels', () => {
-  it('a result brings its own labels: a tool call that is made of it carries them', async () => {
+  it('a result brings its own labels, each once: a tool call that is made of it carries them', async () => {
     const seen: unknown[] = []
     const mail = defineTool({
       code: 'mail',
       description: 'Reads a mail.',
       effect: 'read',
       input: z.object({}),
-      handler: () => withLabels('Pay now.', [{ kind: 'memory', source: 'inbox' }]),
+      handler: () =>
+        withLabels('Pay now.', [
+          { kind: 'memory', source: 'inbox' },
+          { kind: 'memory', source: 'inbox' },
+        ]),
     })
     const { tool: note } = noteTool({
       handler: (_: unknown, { labels }: ToolContext) => {

@@ -31,3 +31,10 @@ export type {
   ConversationParticipant,
 } from './conversation/define-conversation.js'
 export { defineConversation } from './conversation/define-conversation.js'
+export type { AgentMemory, AgentMemoryOptions } from './memory/create-memory.js'
+export { createMemory } from './memory/create-memory.js'
+export type { MemoryConfig, MemoryOptions, MemoryScope } from './memory/memory-config.js'
+export type { MemoryAuthor, MemoryFile } from './memory/memory-files.js'
+export type { MemoryCall, MemoryManagement, MemoryPurge } from './memory/memory-management.js'
+export { getMemoryProtocol } from './memory/memory-protocol.js'
+export type { MemoryStoreReference } from './memory/store-key.js'

@@ -14,7 +14,7 @@ export interface LabelledResult {
  * wrote, one of several mail boxes. They are added to those of the tool and of the request; none can be taken away.
  */
 export function withLabels(value: unknown, labels: readonly Label[]): LabelledResult {
-  const result = { value, labels: unionLabels(undefined, labels) }
+  const result = { value, labels: Object.freeze([...unionLabels(labels.slice(0, 1), labels)]) }
   Object.defineProperty(result, LABELLED, { value: true })
   return Object.freeze(result)
 }
