@@ -7,10 +7,12 @@ import {
   orchestratorType,
   workflowType,
 } from '@sluice/agents'
+import type { Run } from '@sluice/core'
 import { defineAgent, definePlugin } from '@sluice/core'
 import { fakeClock, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { desk, failureOf, noteTool, PETRA } from '../../runs/support/house.js'
+import { approvalOf, approve } from '../support/team.js'
 import { ALL, ASK, create, openMemory, STORES, use } from './house.js'
 
 const NOTES = '/memories/notes.md'
@@ -144,12 +146,36 @@ describe.each(STORES)('an agent with a memory, on the %s store', (...maker) => {
     }
   })
 
+  it('M-5: a nested run that was paused at its memory writes once when it is resumed, for the caller and agent that it had', async () => {
+    const flow = defineWorkflow({
+      code: 'flow',
+      description: 'Asks the desk.',
+      workflowType: 'sequential',
+      steps: [{ agent: 'ap_desk', outputKey: 'answer' }],
+    })
+    const { runtime, memory } = await openMemory(
+      [create(NOTES, 'x'), use('insert', { path: NOTES, insert_line: 1, insert_text: 'y' }), reply('Done.')],
+      { ap_desk: { scope: 'user' }, flow: { scope: 'user' } },
+      { make, agents: [desk(), flow], agentTypes: [workflowType()], plugins: [approvalOf('memory')] },
+    )
+    let run: Run = await runtime.execute({ agent: 'flow', input: ASK, caller: PETRA })
+    let paused = 0
+    while (run.status === 'paused') {
+      paused++
+      run = await approve(runtime, run.executionId, run.pending)
+    }
+    expect([paused, run.text]).toEqual([2, 'Done.'])
+    const at = { tenant: 'acme', scope: 'user', agentCode: 'ap_desk', user: 'petra.k' } as const
+    expect((await memory.getFile(at, NOTES))?.text).toBe('x\ny')
+    expect(await memory.listFiles({ ...at, agentCode: 'flow' })).toEqual([])
+  })
+
   it('M-17: files that nobody changed for so many days expire in every store, by the clock of the store', async () => {
     const clock = fakeClock()
     const { memory } = await openMemory([], {}, { make, clock })
     const stores = [{ scope: 'global' }, { scope: 'session', sessionId: 's1', tenant: 'acme' }] as const
     for (const store of stores) await memory.putFile(store, '/memories/old', 'x')
-    await clock.advance(3 * 86_400_000)
+    clock.advance(3 * 86_400_000)
     await memory.putFile(stores[0], '/memories/new', 'y')
     expect(await memory.expireFiles(4)).toBe(0)
     expect(await memory.expireFiles(3)).toBe(2)
@@ -369,7 +395,7 @@ describe('scope context', () => {
     expect(answers()[0]).toContain('\tx')
   })
 
-  it('M-15, M-12: reached without a check the tool says what is missing and reads nothing', async () => {
+  it('M-15, M-12, M-W2: reached without a check the tool says what is missing and reads nothing', async () => {
     const { runtime, memory, provider } = await openMemory(
       Array.from({ length: 4 }, () => [use('view', { path: '/memories' }), reply('.')]).flat(),
       {},

@@ -44,9 +44,8 @@ export function withExtensions(registry: AgentRegistry, extensions: readonly Age
   }
   const extend = (agent: ResolvedAgent): MaybePromise<ResolvedAgent> => {
     const additions = extensions.map((one) => one.extend(agent))
-    return additions.some((one) => one !== undefined && 'then' in one)
-      ? Promise.all(additions).then((all) => extended(agent, all))
-      : extended(agent, additions as (AgentAddition | undefined)[])
+    if (additions.every(isAddition)) return extended(agent, additions)
+    return Promise.all(additions.map(async (one) => one)).then((all) => extended(agent, all))
   }
   return Object.freeze({
     ...registry,
@@ -55,6 +54,10 @@ export function withExtensions(registry: AgentRegistry, extensions: readonly Age
       return 'then' in found ? found.then(extend) : extend(found)
     },
   } satisfies AgentRegistry)
+}
+
+function isAddition(answer: MaybePromise<AgentAddition | undefined>): answer is AgentAddition | undefined {
+  return answer === undefined || !('then' in answer)
 }
 
 function addTo(agent: ResolvedAgent, addition: AgentAddition | undefined): ResolvedAgent {

@@ -53,7 +53,11 @@ export const ERROR_CODES = {
     'Start another session to work on another subject.',
     '-20507',
   ),
-  RUN_CONTEXT_MISSING: row('The agent requires a key that the run context lacks.', 'Bind it in `runContext`.'),
+  RUN_CONTEXT_MISSING: row(
+    'The agent requires a key that the run context lacks.',
+    'Bind it in `runContext`.',
+    '-20426',
+  ),
   SCOPE_UNRESOLVED: row('A rule is keyed by user, app or tenant and the caller has none.', 'Give it in `caller`.'),
   SESSION_FORBIDDEN: row(
     'The session does not exist for this tenant and user.',
