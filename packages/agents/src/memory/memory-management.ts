@@ -124,20 +124,14 @@ function belongs(key: readonly string[], agentCode: string, sessionIds: readonly
 }
 
 /** By the clock of the store: it is read where the files are. */
-function expire(files: MemoryFiles, days: number, now: number | undefined): Promise<number> {
-  // the time is known only inside: all texts are asked for, and those that stay are left as they are
-  return files.change(
-    (all) => all,
-    ({ files: all, at }) => {
-      const gone = all.filter((file) => (now ?? at) - file.updatedAt >= days * DAY)
-      if (gone.length === 0) return { result: 0 }
-      return {
-        files: all.filter((file) => !gone.includes(file)),
-        texts: new Map(gone.map(({ id }) => [id, null])),
-        result: gone.length,
-      }
-    },
-  )
+async function expire(files: MemoryFiles, days: number, now: number | undefined): Promise<number> {
+  const at =
+    now ??
+    (await files.change(
+      () => [],
+      (state) => ({ result: state.at }),
+    ))
+  return (await files.remove((file) => at - file.updatedAt >= days * DAY)).length
 }
 
 function shown({ id: _, ...file }: IndexedFile): MemoryFile {
