@@ -40,6 +40,8 @@ const runExample = (name, args) =>
 
 process.exitCode = await runExample('ap-desk', exampleArgs)
 // Arguments are for the desk alone.
-for (const name of exampleArgs.length === 0 ? ['support-desk', 'haiku-loop', 'travel-planner', 'support-handoff'] : []) {
+for (const name of exampleArgs.length === 0
+  ? ['support-desk', 'haiku-loop', 'travel-planner', 'support-handoff', 'party-panel']
+  : []) {
   if (process.exitCode === 0) process.exitCode = await runExample(name, [])
 }
