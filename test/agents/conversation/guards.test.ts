@@ -270,6 +270,32 @@ describe('labels of a conversation', () => {
     expect(summed.labelsOf('critic')).toEqual([[], [], ['web']])
   })
 
+  it('of a moderator that is put right are those of what it has read, and no others', async () => {
+    const { runtime, labelsOf } = await opened(
+      moderated({
+        maxTurns: 2,
+        moderator: { agent: 'chair', inputMapping: { prompt: 'Who is next?' } },
+        participants: [part('proposer'), { agent: 'critic', inputMapping: { prompt: 'Speak.' } }],
+      }),
+      { chair: [picks('proposer'), picks('bob'), picks('critic')], proposer: READ, critic: ['Hm.'] },
+      { proposer: { tools: [web] } },
+    )
+    await runtime.execute({ agent: 'panel', input: INPUT })
+    expect([labelsOf('chair'), labelsOf('critic')]).toEqual([[[], [], []], [[]]])
+
+    const read = await opened(
+      moderated({ maxTurns: 1, participants: [{ agent: 'critic', inputMapping: { prompt: 'Speak.' } }] }),
+      { chair: [reply.toolCall('web'), picks('bob'), picks('critic')], critic: ['Hm.'] },
+      { chair: { tools: [web] } },
+    )
+    await read.runtime.execute({ agent: 'panel', input: INPUT })
+    expect([labelsOf('chair').length, read.labelsOf('chair'), read.labelsOf('critic')]).toEqual([
+      3,
+      [[], ['web'], ['web']],
+      [['web']],
+    ])
+  })
+
   it('stand on the rows of the log', async () => {
     const { runtime } = await opened(
       rotation({ maxTurns: 1 }),
