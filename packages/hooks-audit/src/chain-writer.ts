@@ -3,7 +3,7 @@ import type { AuditDraft, AuditEntry } from './audit-entry.js'
 import { auditError } from './audit-error.js'
 import type { LogKeys } from './next-entries.js'
 import { nextEntries } from './next-entries.js'
-import { canonicalText } from './seal-entry.js'
+import { canonicalText } from './canonical-text.js'
 
 /** Largest entry as canonical JSON, in bytes, with room for its place, its hash and two codes: a log takes 64 KiB. */
 export const MAX_ENTRY_BYTES = 63_000

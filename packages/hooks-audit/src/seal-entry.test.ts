@@ -1,9 +1,11 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { JsonValue } from '@sluice/core'
 import fc from 'fast-check'
+import { canonicalize } from 'json-canonicalize'
 import { describe, expect, it } from 'vitest'
 import { plain } from './clean-draft.js'
-import { canonicalText, hashedText, sealEntry } from './seal-entry.js'
+import { canonicalText } from './canonical-text.js'
+import { hashedText, sealEntry } from './seal-entry.js'
 import { someChain, someDraft } from './testing/some-entries.js'
 
 /** RFC 8785 in six lines, written apart from the library. */
@@ -36,6 +38,8 @@ describe('the hashed bytes', () => {
       fc.property(fc.jsonValue(), (value) => {
         const data = plain(value as JsonValue)
         expect(canonicalText(data)).toBe(canonical(data))
+        // and as another implementation has it
+        expect(canonicalText(data)).toBe(canonicalize(data))
       }),
       { numRuns: 2_000 },
     )
@@ -43,6 +47,15 @@ describe('the hashed bytes', () => {
     const data = plain({ a: shared, ab: shared, toJSON: { z: 1, y: 2 }, ['__proto__x']: 1 })
     expect(canonicalText(data)).toBe(canonical(data))
     expect(canonicalText(data)).toContain('"~toJSON":{"y":2,"z":1}')
+  })
+
+  it('no function of the data is called, and what JSON cannot hold is refused', () => {
+    const sly = { actor: 'mallory', toJSON: () => ({ actor: 'petra.k' }) }
+    for (const value of [sly, Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol('x'), undefined, [() => 1]])
+      expect(() => canonicalText(value as never)).toThrow(TypeError)
+    expect(canonicalText({ a: undefined, b: [undefined, -0] } as never)).toBe('{"b":[null,0]}')
+    const shared = { x: 1 }
+    expect(canonicalText({ a: shared, ab: shared })).toBe('{"a":{"x":1},"ab":{"x":1}}')
   })
 
   it('anyone can hash them: SHA-256 of the entry without hash and macs, HMAC-SHA256 beside it under its key id', () => {
