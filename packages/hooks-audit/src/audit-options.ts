@@ -53,8 +53,7 @@ const path = z.string().transform((text, context): EntryPath => {
 const callback = <Call>(): z.ZodCustom<Call, Call> =>
   z.custom<Call>((value) => typeof value === 'function', 'a function is wanted')
 
-/** Options of `audit()`: strict, all of them optional. */
-export const auditOptions = z.strictObject({
+const fields = z.strictObject({
   log: z
     .union([
       z.string().regex(LOG_NAME, 'letters, digits, dots, hyphens and underscores'),
@@ -75,6 +74,12 @@ export const auditOptions = z.strictObject({
   personal: z.array(path).max(200).default([]),
   costUsd: callback<(call: AfterModelCallContext) => string | null>().optional(),
 })
+
+/** Options of `audit()`: strict, all of them optional. */
+export const auditOptions = fields.refine(({ key, previousKeys }) => {
+  const ids = [...previousKeys, ...(key === undefined ? [] : [key])].map(({ id }) => id)
+  return new Set(ids).size === ids.length
+}, 'each key needs an id of its own: an entry tells its key by the id alone')
 
 /** What `audit()` takes. */
 export type AuditOptions = z.input<typeof auditOptions>

@@ -82,7 +82,10 @@ export class Recorder {
     let writer = this.#writers.get(log)
     if (writer === undefined) {
       const { key, previousKeys } = this.#host.options
-      writer = new ChainWriter(this.#host.storage.log, log, { current: key, previous: previousKeys })
+      // there may be a log per tenant: one that nobody waits for is not kept
+      writer = new ChainWriter(this.#host.storage.log, log, { current: key, previous: previousKeys }, () =>
+        this.#writers.delete(log),
+      )
       this.#writers.set(log, writer)
     }
     return writer

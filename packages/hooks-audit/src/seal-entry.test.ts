@@ -3,7 +3,7 @@ import type { JsonValue } from '@sluice/core'
 import fc from 'fast-check'
 import { canonicalize } from 'json-canonicalize'
 import { describe, expect, it } from 'vitest'
-import { plain } from './clean-draft.js'
+import { cleanDraft } from './clean-draft.js'
 import { canonicalText } from './canonical-text.js'
 import { hashedText, sealEntry } from './seal-entry.js'
 import { someChain, someDraft } from './testing/some-entries.js'
@@ -16,6 +16,13 @@ function canonical(value: JsonValue): string {
   const keys = Object.keys(object).sort((left, right) => (left < right ? -1 : 1))
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(object[key] as JsonValue)}`).join(',')}}`
 }
+
+/** Data as it is written where nothing is redacted. */
+const plain = (value: JsonValue) => {
+  const args = { value } as never
+  return (cleanDraft(someDraft({ data: { args } }), NOTHING, [], () => null).data.args as { value: JsonValue }).value
+}
+const NOTHING = { paths: [], patterns: [], values: () => [] }
 
 describe('the hashed bytes', () => {
   it('are the canonical JSON of RFC 8785: its own example, to the byte', () => {
