@@ -248,6 +248,11 @@ describe('the end of the month', () => {
     `)
   })
 
+  it('the README shows what is printed', async () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8').replaceAll(/byte \d+/g, 'byte <n>')
+    expect(readme).toContain((await printed('month-end')).replace(/^8\./, '11.'))
+  })
+
   it('CASE-28: the copy is one entry short of the log, and the log in the store is as it was written', async () => {
     await playOn(OPENAI, 'month-end', async (at) => {
       const { text, entries } = await logOf(at)
