@@ -9,6 +9,7 @@ import { deskGates, writeAccount } from '../src/account/write-account.js'
 import { playScene } from '../src/scenes/play-scene.js'
 import { PROVIDER_CHOICES } from '../src/scenes/provider-choice.js'
 import { SCENES } from '../src/scenes/scenes.js'
+import { STORIES } from '../src/stories/stories.js'
 
 /** Prices change with the day; the accounts are those of this one. */
 const NOON = Date.UTC(2026, 10, 9, 12)
@@ -179,7 +180,7 @@ describe('the example', () => {
 
   it('its own fixtures say that they are written by hand', () => {
     for (const { protocol } of PROVIDER_CHOICES)
-      for (const { fixture } of SCENES)
+      for (const fixture of [...SCENES.map((scene) => scene.fixture), ...STORIES.flatMap(({ fixtures }) => fixtures)])
         if ('own' in fixture) {
           const { origin, note } = loadFixture(new URL(`../fixtures/${protocol}/${fixture.own}.json`, import.meta.url))
           expect(origin).toBe('hand-written')
