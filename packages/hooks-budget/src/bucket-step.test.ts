@@ -60,7 +60,7 @@ it('CASE-10: charges of any size, with restarts anywhere, add up to what they ar
       const above = charges.map(({ held, charged }) => (charged > held ? charged - held : 0n))
       const { spent, overrun, held, unknown } = windowIn(bucket, EVER)
       expect([spent, overrun]).toEqual([sum(charges.map((one) => one.charged)), sum(above)])
-      expect([held, unknown, bucket.open]).toEqual([0n, 0n, []])
+      expect([held, unknown, bucket.open.text]).toEqual([0n, 0n, ''])
     }),
   )
 })

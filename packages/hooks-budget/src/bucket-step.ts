@@ -1,5 +1,5 @@
 import type { Part } from './attempt.js'
-import { amountIn, isSpan, usedIn, windowIn } from './bucket.js'
+import { amountIn, damaged, isSpan, usedIn, windowIn } from './bucket.js'
 import type { Bucket, BucketWindow } from './bucket.js'
 import type { ChargedToLimit, HeldOfLimit, LapsedEvent, LimitFacts, ThresholdEvent } from './budget-event.js'
 import type { Bound } from './limit.js'
@@ -41,7 +41,7 @@ export class BucketStep {
 
   /** True while the hold of an attempt stands here. */
   isOpen({ effectId, attempt }: EffectAttempt): boolean {
-    return this.bucket.open.some((hold) => hold.effectId === effectId && hold.attempt === attempt)
+    return this.bucket.open.has(effectId, attempt)
   }
 
   /** Takes a hold in the window of this moment. */
@@ -50,18 +50,15 @@ export class BucketStep {
     const { limit, key } = this.bound
     const { start, end } = window
     window.held += amount
-    bucket.open.push({ effectId, attempt, start, end, amount, at })
+    bucket.open.add({ effectId, attempt, start, end, amount, at })
     this.touched = true
     return { limit: limit.id, key, unit: limit.unit, start, end, amount: amount.toString() }
   }
 
   /** Books every hold that is older than its life as unknown, in the window in which it was taken. */
   lapse(lifeMs: number): void {
-    const old = this.bucket.open.filter((hold) => hold.at + lifeMs <= this.at)
-    if (old.length === 0) return
-    this.touched = true
-    this.bucket.open = this.bucket.open.filter((hold) => hold.at + lifeMs > this.at)
-    for (const hold of old) {
+    for (const hold of this.#takeOld(lifeMs)) {
+      this.touched = true
       const window = windowIn(this.bucket, hold)
       const { effectId, attempt, amount: held } = hold
       window.held -= smaller(window.held, held)
@@ -76,20 +73,15 @@ export class BucketStep {
    * is not kept any more.
    */
   takeBack(part: Part, { effectId, attempt }: EffectAttempt): BucketWindow | undefined {
-    const { open } = this.bucket
     const isOver = part.end !== null && part.end <= this.at
     const known = this.bucket.windows.find((one) => isSpan(one, part))
     if (known === undefined && isOver) return undefined
     this.touched = true
     const window = known ?? windowIn(this.bucket, part)
-    const index = open.findIndex((hold) => hold.effectId === effectId && hold.attempt === attempt)
     const amount = BigInt(part.amount)
     // never below nothing: of a bucket that was lost, what is given back would be room that there is not
-    if (index === -1) window.unknown -= smaller(window.unknown, amount)
-    else {
-      window.held -= smaller(window.held, amount)
-      open.splice(index, 1)
-    }
+    if (this.bucket.open.remove(effectId, attempt)) window.held -= smaller(window.held, amount)
+    else window.unknown -= smaller(window.unknown, amount)
     return window
   }
 
@@ -124,6 +116,14 @@ export class BucketStep {
       if (amount === 0n || window.fired.includes(percent) || used * 100n < amount * BigInt(percent)) continue
       window.fired.push(percent)
       this.events.push({ ...this.#facts(window), type: 'threshold', percent, used, amount, at: this.at })
+    }
+  }
+
+  #takeOld(lifeMs: number) {
+    try {
+      return this.bucket.open.takeUntil(this.at - lifeMs)
+    } catch (error) {
+      throw damaged(error)
     }
   }
 

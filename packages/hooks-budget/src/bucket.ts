@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { JsonObject, JsonValue } from '@sluice/core'
+import { OpenHolds, readDigits, readNumber, readSpan } from './open-holds.js'
 import type { Span } from './window.js'
 
 /** Who changed something, and why. */
@@ -26,24 +27,12 @@ export interface BucketWindow extends Span {
   fired: number[]
 }
 
-/** A hold that stands. */
-export interface OpenHold {
-  readonly effectId: string
-  readonly attempt: number
-  /** Its window. */
-  readonly start: number
-  readonly end: number | null
-  readonly amount: bigint
-  /** Store time at which it was taken, milliseconds. */
-  readonly at: number
-}
-
 /** All that is kept of one limit and one scope: one document, whose size does not grow with what was spent. */
 export interface Bucket {
   /** Stands above the amount in the code until it is cleared. */
   override: (Change & { readonly amount: bigint }) | null
   windows: BucketWindow[]
-  open: OpenHold[]
+  readonly open: OpenHolds
 }
 
 const VERSION = 1
@@ -54,7 +43,7 @@ const KEPT_UNKNOWN = 100
 
 /** Reads the document of a bucket. @throws LEDGER_DAMAGED */
 export function readBucket(value: JsonValue | undefined): Bucket {
-  if (value === undefined) return { override: null, windows: [], open: [] }
+  if (value === undefined) return { override: null, windows: [], open: new OpenHolds('', null) }
   try {
     const document = value as unknown as StoredBucket
     if (document.version !== VERSION) throw new TypeError(`version ${String(document.version)}`)
@@ -62,7 +51,7 @@ export function readBucket(value: JsonValue | undefined): Bucket {
     return {
       override: override === null ? null : { ...override, amount: readDigits(override.amount) },
       windows: document.windows.map(readWindow),
-      open: readOpen(document.open),
+      open: readOpen(document),
     }
   } catch (error) {
     throw damaged(error)
@@ -75,9 +64,8 @@ export function writeBucket(bucket: Bucket, at: number): JsonObject {
     version: VERSION,
     override: bucket.override === null ? null : { ...bucket.override, amount: bucket.override.amount.toString() },
     windows: keptWindows(bucket, at).map(storeWindow),
-    open: bucket.open.flatMap(({ effectId, attempt, start, end, amount, at: since }) => {
-      return [effectId, attempt, start, end, amount.toString(), since]
-    }),
+    open: bucket.open.text,
+    openSince: bucket.open.since,
   }
   return stored as unknown as JsonObject
 }
@@ -88,8 +76,7 @@ function keptWindows(bucket: Bucket, at: number): readonly BucketWindow[] {
   const over = windows.filter((window) => window.end !== null && window.end <= at)
   const dropped = new Set(over.slice(0, -KEPT_OVER))
   for (const window of over.filter((one) => one.unknown > 0n).slice(-KEPT_UNKNOWN)) dropped.delete(window)
-  const stands = (window: BucketWindow) => window.held > 0n || bucket.open.some((hold) => isSpan(window, hold))
-  return windows.filter((window) => !dropped.has(window) || stands(window))
+  return windows.filter((window) => !dropped.has(window) || window.held > 0n)
 }
 
 /** True for the same stretch of time: of a limit whose length was changed in the code, others are left. */
@@ -134,29 +121,18 @@ interface StoredBucket {
   readonly version: number
   readonly override: (Change & { readonly amount: string }) | null
   readonly windows: readonly StoredWindow[]
-  /** Six values a hold, in one flat list: it is copied on every step. */
-  readonly open: readonly (string | number | null)[]
+  readonly open: string
+  readonly openSince: number | null
 }
 
 type StoredWindow = Span & {
   readonly [Name in 'spent' | 'held' | 'unknown' | 'overrun' | 'toppedUp' | 'slice']: string
 } & { readonly fired: readonly number[] }
 
-const VALUES_PER_HOLD = 6
-
-function readOpen(stored: StoredBucket['open']): OpenHold[] {
-  if (stored.length % VALUES_PER_HOLD !== 0) throw new TypeError('the list of holds is cut')
-  const holds: OpenHold[] = []
-  for (let from = 0; from < stored.length; from += VALUES_PER_HOLD) {
-    holds.push({
-      effectId: stored[from] as string,
-      attempt: readTime(stored[from + 1]),
-      ...readSpan(stored[from + 2], stored[from + 3]),
-      amount: readDigits(stored[from + 4]),
-      at: readTime(stored[from + 5]),
-    })
-  }
-  return holds
+/** The text itself is read where a hold may have lapsed. */
+function readOpen({ open, openSince }: StoredBucket): OpenHolds {
+  if (typeof open !== 'string' || (open !== '' && !open.endsWith('\n'))) throw new TypeError('the list of holds is cut')
+  return new OpenHolds(open, open === '' ? null : readNumber(openSince))
 }
 
 function readWindow(stored: StoredWindow): BucketWindow {
@@ -171,22 +147,6 @@ function readWindow(stored: StoredWindow): BucketWindow {
     slice: readDigits(stored.slice),
     fired: [...stored.fired],
   }
-}
-
-/** `BigInt` takes more than was written here: `''` and `true` would be amounts. */
-function readDigits(value: unknown): bigint {
-  if (typeof value === 'string' && /^\d+$/.test(value)) return BigInt(value)
-  throw new TypeError('an amount is no whole number')
-}
-
-function readTime(value: unknown): number {
-  // a clock may tell parts of a millisecond
-  if (Number.isFinite(value)) return value as number
-  throw new TypeError('a time or an attempt is no number')
-}
-
-function readSpan(start: unknown, end: unknown): Span {
-  return { start: readTime(start), end: end === null ? null : readTime(end) }
 }
 
 function storeWindow(window: BucketWindow): StoredWindow {

@@ -189,7 +189,11 @@ describe('resolve', () => {
     await api.resolve({ effectId: 'one', amount: 'released', ...BY })
     expect(events.map((event) => event.type)).toEqual(['lapsed', 'lapsed'])
     const key = ['limit', 'usd', 'usd', 'user', 'petra.k', 'acme']
-    expect(await documents.get(key)).toMatchObject({ open: [], windows: [{ spent: '0', held: '0', unknown: '0' }] })
+    expect(await documents.get(key)).toMatchObject({
+      open: '',
+      openSince: null,
+      windows: [{ spent: '0', held: '0', unknown: '0' }],
+    })
   })
 
   it('takes the attempt that waits, and not the next one, which is in flight', async () => {

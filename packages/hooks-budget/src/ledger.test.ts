@@ -91,7 +91,7 @@ describe('holds', () => {
     const { hold, close, bucket } = rig(make('a', 100n))
     expect((await close('one', released)).answer).toBe('marked')
     expect((await hold('one', 10n)).answer.kind).toBe('closed')
-    expect((await bucket()).open).toEqual([])
+    expect((await bucket()).open.list()).toEqual([])
     expect((await hold('one', 10n, { attempt: 2 })).answer.kind).toBe('held')
   })
 
@@ -419,28 +419,31 @@ describe('holds', () => {
   })
 
   it('a document that cannot be read stops everything and is not overwritten', async () => {
-    const { hold, documents } = rig(make('a', 100n))
+    const { hold: take, documents } = rig(make('a', 100n))
     const key = ['limit', 'a', 'user', 'petra.k']
+    const whole = { version: 1, override: null, windows: [], open: '', openSince: null }
+    const window = { start: 0, end: null, spent: '0', held: '0', unknown: '0', overrun: '0', toppedUp: '0', slice: '0' }
+    const hold = (text: string) => ({ ...whole, open: text, openSince: -LIFE_MS })
     const documentsThatAreNone: readonly JsonValue[] = [
       null,
       7,
-      { version: 2 },
-      { version: 1, override: null, windows: [{}], open: [] },
-      { version: 1, override: null, windows: [], open: ['one', 1, 0] },
-      { version: 1, override: null, windows: [], open: ['one', 1, 0, null, '', 0] },
-      { version: 1, override: { amount: true, who: 'a', why: 'b', at: 0 }, windows: [], open: [] },
-      ...['', '-1', '0x10', 5, true, null].map((spent) => ({
-        version: 1,
-        override: null,
-        windows: [
-          { start: 0, end: null, spent, held: '0', unknown: '0', overrun: '0', toppedUp: '0', slice: '0', fired: [] },
-        ],
-        open: [],
-      })),
+      { ...whole, version: 2 },
+      { ...whole, windows: [{}] },
+      { ...whole, open: [] },
+      hold('["one",1,0,null,"1",0]'),
+      hold('no hold\n'),
+      hold('["one",1,0,null,"",0]\n'),
+      hold('["one",1,0,null,"1",null]\n'),
+      { ...whole, open: '["one",1,0,null,"1",0]\n', openSince: null },
+      { ...whole, override: { amount: true, who: 'a', why: 'b', at: 0 } },
+      ...['', '-1', '0x10', 5, true, null].map((spent) => ({ ...whole, windows: [{ ...window, spent, fired: [] }] })),
+      { ...whole, windows: [{ ...window, start: null, fired: [] }] },
+      { ...whole, windows: [{ ...window, fired: ['50'] }] },
+      { ...whole, windows: [window] },
     ]
     for (const broken of documentsThatAreNone) {
       await documents.put(key, broken)
-      await expect(hold('one', 1n)).rejects.toMatchObject({ code: 'LEDGER_DAMAGED' })
+      await expect(take('one', 1n), JSON.stringify(broken)).rejects.toMatchObject({ code: 'LEDGER_DAMAGED' })
       expect(await documents.get(key)).toEqual(broken)
     }
   })

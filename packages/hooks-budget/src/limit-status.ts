@@ -53,6 +53,8 @@ export function statusOf(step: BucketStep): LimitStatus {
     left: amount - usedIn(window),
     resetsAt: window.end,
     overrun: window.overrun,
-    open: bucket.open.map(({ effectId, attempt, amount: size, at }) => ({ effectId, attempt, amount: size, at })),
+    open: bucket.open
+      .list()
+      .map(({ effectId, attempt, amount: size, at }) => ({ effectId, attempt, amount: size, at })),
   }
 }
