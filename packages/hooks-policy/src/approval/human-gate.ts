@@ -74,6 +74,8 @@ export function createHumanGate(host: Pick<PluginHost, 'storage'>, options: Huma
   return {
     async ask(context, question) {
       const shown = shownTo(context, question)
+      // outside a run nobody can be waited for: core makes a veto of it, and nothing is left in the store
+      if (context.executionId === null) throw new Pause(question.code, { details: shown })
       const facts: ApprovalFacts = {
         rootExecutionId: context.rootExecutionId,
         effectId: context.effectId,
@@ -188,9 +190,12 @@ async function mayDecide(context: InspectToolInputContext, rule: MayDecide | und
   return ![createdBy, caller?.user].some((name) => typeof name === 'string' && folded(name) === decider)
 }
 
-/** A name as people would take it for the same: neither case, nor width, nor space around it makes another person. */
+/** A name as people would take it for the same: neither case, nor width, nor space, nor what is not seen makes another person. */
 function folded(name: string): string {
-  return name.normalize('NFKC').trim().toLowerCase()
+  return name
+    .normalize('NFKC')
+    .replace(/[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu, '')
+    .toLowerCase()
 }
 
 function answer(verdict: ApprovalVerdict, question: Question, shown: JsonObject): void {
