@@ -144,6 +144,23 @@ describe('killSwitch', () => {
     expect((await bench.ask('beforeExecution')).error?.code).toBe('KILL_SWITCH_ON')
   })
 
+  it('processes that start at once and an operator who switches meanwhile: the switch is set, and the row is written once', async () => {
+    const clock = fakeClock()
+    const store = createMemoryStore({ clock })
+    const control = createSwitchControl(store.documents(NAMESPACE), store.log(NAMESPACE))
+    const [, , , first] = await Promise.all([
+      rig(store, clock),
+      control.on('all', OPS),
+      rig(store, clock),
+      rig(store, clock),
+    ])
+    expect((await first.bench.ask('beforeExecution')).error?.details).toMatchObject({ who: 'ops', target: 'all' })
+    expect((await store.documents(NAMESPACE).list([])).items.map(({ key }) => key)).toEqual([
+      ['marker'],
+      ['row', 'all'],
+    ])
+  })
+
   it('B-2: what is read is never older than the question', async () => {
     const { bench, control } = await rig()
     expect((await bench.ask('beforeToolCall')).answer).toBe('passed')
