@@ -33,8 +33,10 @@ type Command =
   | { readonly kind: 'crash' }
 
 const target = { effect: fc.nat(5), attempt: fc.integer({ min: 1, max: 2 }) }
+/** What costs nothing is held too. */
+const held = fc.oneof({ weight: 1, arbitrary: fc.constant(0n) }, { weight: 5, arbitrary: fc.bigInt(1n, 60n) })
 const commands: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('hold' as const), ...target, amount: fc.bigInt(0n, 60n) }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('hold' as const), ...target, amount: held }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('settle' as const), ...target, amount: fc.bigInt(0n, 80n) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('release' as const, 'unknown' as const), ...target }) },
   {
