@@ -62,7 +62,7 @@ export const audit = definePlugin<typeof auditOptions, AuditApi>({
       if (context.recovered && (await hasRunEnded(host.storage.log, log, context.rootExecutionId))) return
       await recorder.write(log, runOutcome(now(), context))
     })
-    return { api: createAuditApi(host, recorder) }
+    return { api: createAuditApi(host, recorder), dispose: () => recorder.heads.settled() }
   },
 })
 

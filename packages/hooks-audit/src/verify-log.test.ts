@@ -224,6 +224,18 @@ describe('verify', () => {
     expect(verifyLines(bytes).faults).toMatchObject([{ kind: 'changed', from: 1 }])
   })
 
+  it('an intent that was written twice before a crash is one attempt: told as repeated, closed by one outcome', () => {
+    const rows: AuditEntry[] = []
+    for (const event of ['tool.intent', 'tool.intent', 'tool.outcome'] as const) {
+      const place = { log: 'audit', seq: rows.length, storedAt: 1, prev: rows.at(-1)?.hash ?? '0'.repeat(64) }
+      rows.push(sealEntry(someDraft({ event }, { sent: 'yes' }), place, []))
+    }
+    expect(verifyEntries(rows)).toMatchObject({
+      ok: true,
+      pairs: { intents: 2, outcomes: 1, repeated: 1, openCount: 0, unannouncedCount: 0 },
+    })
+  })
+
   it('shows intents without an outcome and outcomes without an intent', () => {
     let prev = '0'.repeat(64)
     const entries = [
