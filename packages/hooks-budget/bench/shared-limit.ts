@@ -3,9 +3,8 @@
  * runs with no budget, to compare. Whole calls of the runtime over a memory store and a provider that answers at once.
  * Runs on the sources: `npm run bench`.
  */
-import type { PluginInstance } from '@sluice/core'
+import type { ModelProvider, ModelReply, PluginInstance } from '@sluice/core'
 import { createMemoryStore, createRuntime, definePlugin, Stage } from '@sluice/core'
-import { reply, scriptedProvider } from '@sluice/testkit'
 import { budget } from '../src/index.js'
 
 const IN_FLIGHT = 256
@@ -14,6 +13,31 @@ const WARM_UP = 1_000
 const ROUNDS = 3
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+const REPLY: ModelReply = {
+  parts: [{ type: 'text', text: 'Done.' }],
+  finishReason: 'stop',
+  usage: {
+    inputTokens: 900,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: 100,
+    reasoningTokens: 0,
+    unreportedCalls: 0,
+  },
+}
+
+/** Answers at once. */
+const provider: ModelProvider = {
+  id: 'scripted',
+  protocol: 'scripted',
+  defaults: { onToolError: 'throw', onToolLimit: 'throw' },
+  inputTokensAtMost: () => 4_000,
+  generate: async () => REPLY,
+  async *stream() {
+    yield { type: 'reply', reply: REPLY }
+  },
+}
 
 interface Measured {
   readonly perSecond: number
@@ -47,7 +71,7 @@ async function measure(plugins: readonly PluginInstance[]): Promise<Measured> {
   const runtime = await createRuntime({
     store: createMemoryStore(),
     logger: silent,
-    providers: [scriptedProvider(() => reply('Done.'), { inputTokensAtMost: () => 4_000, record: false })],
+    providers: [provider],
     plugins: [...plugins, stopwatch(times)],
     limits: { runsInFlight: IN_FLIGHT },
   })
