@@ -106,6 +106,20 @@ describe('H-1, H-9, T-20, T-W3: the order of a run', () => {
     expect(given.provider.calls).toEqual([])
   })
 
+  it('H-17: beforeExecution is given the run context as it is bound, also that of an earlier turn, and cannot change it', async () => {
+    const seen: unknown[] = []
+    const looking = gate('beforeExecution', (context) => {
+      seen.push(context.runContext)
+      expect(Object.isFrozen(context.runContext)).toBe(true)
+      if (context.runContext.clerk === undefined) throw new Veto('CLERK_REQUIRED', 'No clerk is bound.')
+    })
+    const given = await rig(['One.', 'Two.'], { plugins: [looking] })
+    expect((await given.run()).code).toBe('CLERK_REQUIRED')
+    await given.run({ sessionId: 's-1', runContext: { clerk: 'petra.k', desk: 7 } })
+    await given.run({ sessionId: 's-1', runContext: { urgent: true } })
+    expect(seen).toEqual([{}, { clerk: 'petra.k', desk: 7 }, { clerk: 'petra.k', desk: 7, urgent: true }])
+  })
+
   it('H-17, T-22: the execution context is empty in beforeExecution, filled from the record on, and cleared after success and failure', async () => {
     const seen: (readonly [string, boolean])[] = []
     const { tool } = notes()

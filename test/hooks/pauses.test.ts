@@ -1,4 +1,4 @@
-import type { Decision, InspectToolInputContext, PausedRun, Run } from '@sluice/core'
+import type { Decision, InspectToolInputContext, PausedRun, PluginStamp, Run } from '@sluice/core'
 import { createMemoryStore, defineTool, Pause, Refusal, Veto } from '@sluice/core'
 import { fakeClock, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
@@ -493,6 +493,30 @@ describe('where a run cannot be paused through', () => {
     await expect(call).rejects.toMatchObject({ code: 'PAUSE_STANDALONE', by: { plugin: 'approval' } })
     expect(calls).toEqual([])
   })
+})
+
+it('a gate at inspectToolInput is told which gate plugins its run is asked by, as its record names them; after a resume, those of now', async () => {
+  const store = createMemoryStore()
+  const { tool } = notes()
+  const seen: (readonly PluginStamp[])[] = []
+  const human = approval((context) => {
+    seen.push(context.gatePlugins)
+    expect(Object.isFrozen(context.gatePlugins) && context.gatePlugins.every(Object.isFrozen)).toBe(true)
+    if (context.decision === undefined) throw new Pause('APPROVE')
+  })
+  const passing = (name: string) => gate('beforeToolCall', () => undefined, { name })
+  const shared = { agents: [desk([tool])], store }
+  const plugins = [human.plugin, passing('counts')]
+  const here = await rig([reply.toolCall('write_note', { text: 'a' })], { ...shared, plugins })
+  const run = paused((await here.run()).run)
+  expect(seen).toEqual([(await here.runtime.executions.get(run.executionId, ALL)).plugins])
+  await here.runtime.decide(run.executionId, { effectId: run.pending[0]?.effectId ?? '', decision: 'approve', ...by })
+  const there = await rig([reply('Done.')], { ...shared, plugins: [...plugins, passing('newcomer')], seed: 1 })
+  expect((await there.end(there.runtime.resume(run.executionId, ALL))).run?.text).toBe('Done.')
+  expect(seen.map((stamps) => stamps.map(({ name }) => name))).toEqual([
+    ['approval', 'counts'],
+    ['approval', 'counts', 'newcomer'],
+  ])
 })
 
 it('HOOKS_CHANGED: more gates than before are welcome on a resume, and are asked', async () => {

@@ -97,6 +97,7 @@ describe('error answers', () => {
         model: 'test-model',
         requestId: 'req_e1',
         retryAfterMs: 3000,
+        rateLimit: { 'retry-after': '3' },
       })
       expect(error.details.providerType).toBe('some_type')
       expect(error.message).toContain('Said so.')

@@ -319,20 +319,40 @@ describe('decide and resume', () => {
   }
   const yes = (effectId: string) => ({ effectId, decision: 'approve', by: 'tom', ...ALL }) as const
 
-  it('decide records one answer, once, by compare: a second one, a foreign id and a run that is not paused are refused by name', async () => {
+  it('decide records one answer, once, by compare: a second one, a foreign id and a run that is not paused are refused by name, with who decided and when', async () => {
     const { runtime, paused, effectId } = await pausedRun()
     const acme = { scope: { tenant: 'acme' } }
     await runtime.decide(paused.executionId, { ...yes(effectId), ...acme })
     const again = await failureOf(runtime.decide(paused.executionId, { ...yes(effectId), decision: 'deny' }))
-    expect([again.code, again.details]).toEqual(['ALREADY_DECIDED', { effectId, decision: 'approve', by: 'tom' }])
+    const { decisions } = await row(runtime, paused.executionId)
+    expect(decisions).toEqual([
+      { effectId, toolCode: 'write_note', decision: 'approve', by: 'tom', note: null, at: expect.any(Number) },
+    ])
+    const at = decisions[0]?.at as number
+    expect([again.code, again.details]).toEqual(['ALREADY_DECIDED', { effectId, decision: 'approve', by: 'tom', at }])
+    expect(again.message).toContain(`tom approved ${effectId} at ${new Date(at).toISOString()}`)
     expect((await failureOf(runtime.decide(paused.executionId, yes(`${effectId}x`)))).code).toBe('NOT_FOUND')
     expect((await failureOf(runtime.decide('nowhere', yes(effectId)))).code).toBe('NOT_FOUND')
     expect(
       (await failureOf(runtime.decide(paused.executionId, { ...yes(effectId), scope: { tenant: 'other' } }))).code,
     ).toBe('NOT_FOUND')
     await runtime.resume(paused.executionId, acme)
-    expect((await failureOf(runtime.decide(paused.executionId, yes(effectId)))).code).toBe('NOT_PAUSED')
-    expect((await failureOf(runtime.resume(paused.executionId, ALL))).code).toBe('NOT_PAUSED')
+    for (const late of [
+      await failureOf(runtime.decide(paused.executionId, yes(effectId))),
+      await failureOf(runtime.resume(paused.executionId, ALL)),
+    ]) {
+      expect([late.code, late.details]).toEqual([
+        'NOT_PAUSED',
+        {
+          executionId: paused.executionId,
+          status: 'completed',
+          decisions: [{ effectId, toolCode: 'write_note', decision: 'approve', by: 'tom', at }],
+        },
+      ])
+      expect(late.message).toContain(`tom approved ${effectId}`)
+    }
+    // who decided is kept with the run
+    expect((await row(runtime, paused.executionId)).decisions).toEqual(decisions)
     expect((await failureOf(runtime.resume('nowhere', ALL))).code).toBe('NOT_FOUND')
   })
 

@@ -1,5 +1,5 @@
 import type { Message, ModelReply, Usage } from '@sluice/core'
-import { hostedTool, SluiceError, untrusted, USAGE_NOT_REPORTED, Veto, definePlugin } from '@sluice/core'
+import { hostedTool, ProviderError, SluiceError, untrusted, USAGE_NOT_REPORTED, Veto, definePlugin } from '@sluice/core'
 import {
   hang,
   providerError,
@@ -455,12 +455,13 @@ describe('structured output', () => {
   })
 
   it('G-45: a protocol without structured output refuses the schema by name, before anything is sent', async () => {
-    const { runtime, provider } = await house([], {
-      agents: [desk([], { output: answer })],
-      script: { emulate: 'oci-generic' },
-    })
-    const error = await failureOf(runtime.execute({ agent: 'ap_desk', input: QUESTION }))
-    expect([error.code, provider.requests.length]).toEqual(['SCHEMA_UNSUPPORTED', 0])
+    const script = { emulate: 'oci-generic' } as const
+    const { runtime, provider } = await house([], { agents: [desk()], script })
+    const asked = runtime.execute({ agent: 'ap_desk', input: QUESTION, output: answer })
+    expect([(await failureOf(asked)).code, provider.requests.length]).toEqual(['SCHEMA_UNSUPPORTED', 0])
+    // an agent in code is refused when the runtime is made
+    const made = await failureOf(house([], { agents: [desk([], { output: answer })], script }))
+    expect([made.code, made.details.agent]).toEqual(['SCHEMA_UNSUPPORTED', 'ap_desk'])
   })
 
   it('G-46: the name of the format comes from the title of the schema, made fit for every provider', async () => {
@@ -617,7 +618,7 @@ describe('calls that fail, stop half-way or are repeated', () => {
     },
   )
 
-  it('the wait that the provider asked for is kept, up to the bound; without one it doubles', async () => {
+  it('the wait that the provider asked for is kept; without one it doubles', async () => {
     const waited = async (script: Parameters<typeof house>[0]) => {
       const { runtime, clock, provider } = await house(script, { agents: [desk()], settings: retry })
       const start = clock.monotonic()
@@ -626,10 +627,63 @@ describe('calls that fail, stop half-way or are repeated', () => {
       return clock.monotonic() - start
     }
     expect(await waited([providerError(429, { retryAfterMs: 700 }), reply('ok')])).toBe(700)
-    expect(await waited([providerError(429, { retryAfterMs: 60_000 }), reply('ok')])).toBe(1_000)
+    expect(await waited([providerError(429, { retryAfterMs: 1_000 }), reply('ok')])).toBe(1_000)
     const doubled = await waited([providerError(500), providerError(500), reply('ok')])
     expect(doubled).toBeGreaterThanOrEqual(150)
     expect(doubled).toBeLessThanOrEqual(300)
+  })
+
+  it('a provider that asks for a longer wait than is allowed is not asked again: the fallback is, at once, or the call fails', async () => {
+    const busy = () => providerError(429, { retryAfterMs: 60_000 })
+    const second = scriptedProvider([reply('from the second')], { id: 'second' })
+    for (const fallback of [[], ['second/big']]) {
+      const { runtime, clock, provider } = await house([busy()], {
+        agents: [desk()],
+        others: [second],
+        settings: { ...retry, fallback },
+      })
+      const start = clock.monotonic()
+      const outcome = await clock.settle(
+        runtime.execute({ agent: 'ap_desk', input: QUESTION }).then(
+          (run) => run.text,
+          (error) => [error.code, error.retryAfterMs],
+        ),
+      )
+      expect(outcome).toEqual(fallback.length === 0 ? ['PROVIDER_RATE_LIMITED', 60_000] : 'from the second')
+      expect([provider.requests.length, clock.monotonic() - start]).toEqual([1, 0])
+    }
+  })
+
+  it('the key, the address and the raw options of a call go to its own provider and to no fallback', async () => {
+    const second = scriptedProvider([reply('from the second')], { id: 'second' })
+    const { runtime, clock, provider } = await house([providerError(500), providerError(500)], {
+      others: [second],
+      settings: { retry: { ...retry.retry, attempts: 1 }, fallback: ['scripted/small', 'second/big'] },
+    })
+    const result = await clock.settle(
+      runtime.generateText({
+        model: 'scripted/test',
+        prompt: 'Hello',
+        connection: { apiKey: 'sk-of-the-first', headers: { 'x-team': 'ap' } },
+        providerOptions: { service_tier: 'flex' },
+      }),
+    )
+    expect(result.text).toBe('from the second')
+    expect(provider.requests.map(({ model, connection }) => [model, connection?.apiKey])).toEqual([
+      ['test', 'sk-of-the-first'],
+      ['small', 'sk-of-the-first'],
+    ])
+    expect(second.requests[0]).not.toHaveProperty('connection')
+    expect(second.requests[0]).not.toHaveProperty('providerOptions')
+  })
+
+  it('a failed answer tells its rate-limit headers too', async () => {
+    const headers = { 'x-ratelimit-remaining-requests': '0', 'retry-after': '7' }
+    const error = new ProviderError('PROVIDER_RATE_LIMITED', 'No room.', { provider: 'scripted', rateLimit: headers })
+    const recorder = recordingPlugin({ points: ['afterModelCall'] })
+    const { runtime } = await house([throwing(error)], { agents: [desk()], plugins: [recorder.plugin] })
+    expect((await failureOf(runtime.execute({ agent: 'ap_desk', input: QUESTION }))).rateLimit).toEqual(headers)
+    expect(recorder.at('afterModelCall')[0]?.context).toMatchObject({ outcome: 'error', rateLimit: headers })
   })
 
   // cites: CASE-12, G-W14

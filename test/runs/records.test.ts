@@ -96,6 +96,7 @@ describe('the row of a run', () => {
       plugins: [{ name: 'veto', version: null, optionsDigest: expect.any(String) }],
       hooksOrigin: 'explicit',
       pending: [],
+      decisions: [],
       inFlight: [],
       outerExecutionId: null,
       startedAt: start,

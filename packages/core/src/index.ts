@@ -145,6 +145,7 @@ export type {
   FailureKind,
   MessageRecord,
   NewMessageRecord,
+  DecisionRecord,
   PendingRecord,
   PluginStamp,
   SessionRecord,

@@ -56,6 +56,7 @@ export function executionRow(id: string, fields: Partial<ExecutionRecord> = {}):
     plugins: [],
     hooksOrigin: 'plugins',
     pending: [],
+    decisions: [],
     inFlight: [],
     outerExecutionId: null,
     startedAt: 1_000,

@@ -5,6 +5,7 @@ import type { ProviderErrorCode } from '../errors/provider-error.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { isPlainJson, isPlainObject } from '../internal/json.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
+import type { RateLimitHeaders } from '../messages/rate-limit-headers.js'
 
 /**
  * The one codec of step results and errors. A value must be plain JSON data (`undefined` counts as absent); an error becomes
@@ -77,6 +78,7 @@ export function encodeError(error: unknown): JsonObject {
     if (error.status !== undefined) json.status = error.status
     if (error.retryAfterMs !== undefined) json.retryAfterMs = error.retryAfterMs
     if (error.requestId !== undefined) json.requestId = error.requestId
+    if (error.rateLimit !== undefined) json.rateLimit = error.rateLimit
     return json
   }
   if (SluiceError.isInstance(error)) return common('SluiceError', error)
@@ -152,6 +154,7 @@ export function decodeError(json: JsonValue): unknown {
         ...(fields.status === undefined ? {} : { status: Number(fields.status) }),
         ...(fields.retryAfterMs === undefined ? {} : { retryAfterMs: Number(fields.retryAfterMs) }),
         ...(fields.requestId === undefined ? {} : { requestId: String(fields.requestId) }),
+        ...(fields.rateLimit === undefined ? {} : { rateLimit: fields.rateLimit as RateLimitHeaders }),
       })
     case 'SluiceError':
       return new SluiceError(code, message, options)

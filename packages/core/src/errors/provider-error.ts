@@ -1,5 +1,6 @@
 import type { JsonObject } from '../internal/json.js'
 import type { AssistantPart } from '../messages/message.js'
+import type { RateLimitHeaders } from '../messages/rate-limit-headers.js'
 import type { Usage } from '../messages/usage.js'
 import { hasBrand, SluiceError } from './sluice-error.js'
 
@@ -26,6 +27,8 @@ export interface ProviderErrorOptions {
   /** Milliseconds that the provider asked to wait. */
   readonly retryAfterMs?: number
   readonly requestId?: string
+  /** Rate-limit headers of the answer, which a failed call has too. */
+  readonly rateLimit?: RateLimitHeaders
   readonly cause?: unknown
   readonly details?: JsonObject
   /** Whether the request can have reached the provider: decides `sent` of the closing observer. */
@@ -41,6 +44,7 @@ export class ProviderError extends SluiceError<ProviderErrorCode> {
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
   readonly requestId: string | undefined
+  readonly rateLimit: RateLimitHeaders | undefined
   readonly sent: 'no' | 'yes' | 'unknown'
   /** What a broken stream had delivered before it broke. */
   readonly delivered: ProviderErrorOptions['partial']
@@ -61,6 +65,7 @@ export class ProviderError extends SluiceError<ProviderErrorCode> {
     this.status = options.status
     this.retryAfterMs = options.retryAfterMs
     this.requestId = options.requestId
+    this.rateLimit = options.rateLimit === undefined ? undefined : Object.freeze({ ...options.rateLimit })
     this.sent = options.sent ?? 'unknown'
     Object.defineProperty(this, 'delivered', { value: options.partial, enumerable: false })
     Object.defineProperty(this, PROVIDER, { value: true })

@@ -128,6 +128,7 @@ export function askTool(
           entry.copy as JsonObject,
           () => digest(entry.copy as JsonValue),
           decisionOf(call, effect, entry),
+          call.hookSet.stamps,
         ),
     )
   const askBefore = (): MaybePromise<GateStop | undefined> => {

@@ -4,6 +4,7 @@ import type { CallPlan, ModelTarget } from './call-plan.js'
 import type { CallScope } from './call-scope.js'
 
 const NO_TOOLS: readonly OfferedTool[] = Object.freeze([])
+const NO_OPTIONS = Object.freeze({})
 
 /** What a landing changes in the last request of a run: no tools, and a smaller output cap. */
 export interface Landing {
@@ -33,11 +34,19 @@ export function buildRequest(
     ...(plan.temperature === undefined ? {} : { temperature: plan.temperature }),
     ...(plan.topP === undefined ? {} : { topP: plan.topP }),
     ...(plan.stopSequences === undefined ? {} : { stopSequences: plan.stopSequences }),
-    ...(plan.providerOptions === undefined ? {} : { providerOptions: plan.providerOptions }),
-    ...(plan.connection === undefined ? {} : { connection: plan.connection }),
+    ...ownOptions(plan, target),
   }
   checkSize(call, target, request)
   return Object.freeze(request)
+}
+
+/** Raw options and the connection, with its key, belong to the provider that the call was made to: no fallback gets them. */
+function ownOptions(plan: CallPlan, target: ModelTarget): Pick<ModelRequest, 'providerOptions' | 'connection'> {
+  if (target.provider !== plan.targets[0]?.provider) return NO_OPTIONS
+  return {
+    ...(plan.providerOptions === undefined ? {} : { providerOptions: plan.providerOptions }),
+    ...(plan.connection === undefined ? {} : { connection: plan.connection }),
+  }
 }
 
 /** Three bytes a UTF-16 unit is the most that UTF-8 takes: only a conversation near the bound is measured exactly. */

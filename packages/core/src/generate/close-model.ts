@@ -1,6 +1,7 @@
 import { ProviderError } from '../errors/provider-error.js'
 import type { GateStop } from '../hooks/answer-kind.js'
 import { addUsage, USAGE_NOT_REPORTED } from '../messages/usage.js'
+import type { RateLimitHeaders } from '../messages/rate-limit-headers.js'
 import type { Usage } from '../messages/usage.js'
 import type { ModelReply } from '../providers/model-provider.js'
 import type { CallScope } from './call-scope.js'
@@ -93,6 +94,12 @@ export function closeModel(
     effect,
     ending,
     call.hookSet.observers.afterModelCall,
-    (closed) => new ModelClosingContext(effect.facts, closed, facts, reply, usage),
+    (closed) =>
+      new ModelClosingContext(effect.facts, closed, facts, reply, usage, reply?.rateLimit ?? rateLimitOf(ending.error)),
   )
+}
+
+/** A refused or failed answer has headers too, and "no room" is what they say most of all. */
+function rateLimitOf(error: unknown): RateLimitHeaders | undefined {
+  return ProviderError.isInstance(error) ? error.rateLimit : undefined
 }

@@ -64,6 +64,7 @@ export class ModelClosingContext extends ClosingContext {
     model: ModelFacts,
     reply: ModelReply | undefined,
     usage: Usage | undefined,
+    rateLimit: RateLimitHeaders | undefined,
   ) {
     super(facts, closed)
     this.provider = model.provider
@@ -71,7 +72,7 @@ export class ModelClosingContext extends ClosingContext {
     this.answeredModel = reply?.model ?? null
     this.usage = usage === undefined || usage.unreportedCalls > 0 ? null : Object.freeze({ ...usage })
     this.finishReason = reply?.finishReason ?? null
-    this.rateLimit = reply?.rateLimit === undefined ? null : Object.freeze({ ...reply.rateLimit })
+    this.rateLimit = rateLimit === undefined ? null : Object.freeze({ ...rateLimit })
     this.maxOutputTokens = model.maxOutputTokens
     this.#facts = model
     Object.freeze(this)

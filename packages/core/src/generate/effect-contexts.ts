@@ -1,13 +1,18 @@
+import type { RunContext } from '../context/run-context.js'
 import { AskingContext } from '../hooks/asking-context.js'
 import type { AskingState, EffectFacts } from '../hooks/asking-context.js'
 import type { Decision, HostedToolInfo, ToolInfo } from '../hooks/hook-contexts.js'
 import type { JsonObject, JsonValue } from '../internal/json.js'
 import type { FinishReason } from '../messages/finish-reason.js'
+import type { PluginStamp } from '../store/records.js'
 
 /** `beforeExecution`: no record exists yet. */
 export class ExecutionGateContext extends AskingContext {
-  constructor(facts: EffectFacts, state: AskingState) {
+  readonly runContext: RunContext
+
+  constructor(facts: EffectFacts, state: AskingState, runContext: RunContext) {
     super(facts, state)
+    this.runContext = runContext
     Object.freeze(this)
   }
 }
@@ -115,6 +120,7 @@ export class ToolInputGateContext extends AskingContext {
   readonly tool: ToolInfo
   readonly args: JsonObject
   readonly decision: Decision | undefined
+  readonly gatePlugins: readonly PluginStamp[]
   readonly #argsDigest: () => string
 
   constructor(
@@ -124,6 +130,7 @@ export class ToolInputGateContext extends AskingContext {
     args: JsonObject,
     argsDigest: () => string,
     decision: Decision | undefined,
+    gatePlugins: readonly PluginStamp[],
   ) {
     super(facts, state)
     this.toolCode = tool.toolCode
@@ -131,6 +138,7 @@ export class ToolInputGateContext extends AskingContext {
     this.tool = tool.tool
     this.args = args
     this.decision = decision
+    this.gatePlugins = gatePlugins
     this.#argsDigest = argsDigest
     Object.freeze(this)
   }

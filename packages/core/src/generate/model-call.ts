@@ -62,7 +62,10 @@ export async function callModel(
     const target = plan.targets[index] as ModelTarget
     for (let attempt = 1; attempt <= plan.settings.retry.attempts; attempt++) {
       // another provider is asked at once
-      if (attempt > 1) await backOff(call, plan, last, attempt)
+      if (attempt > 1) {
+        if (asksForTooLong(plan, last)) break
+        await backOff(call, plan, last, attempt)
+      }
       attempting.usage = undefined
       try {
         return await attemptModel(call, plan, target, attempting)
@@ -76,12 +79,17 @@ export async function callModel(
   throw last
 }
 
+/** A provider that asks for a longer wait than is allowed would only refuse again: it is left alone. */
+function asksForTooLong(plan: CallPlan, error: unknown): boolean {
+  return ProviderError.isInstance(error) && (error.retryAfterMs ?? 0) > plan.settings.retry.maxBackoffMs
+}
+
 async function backOff(call: CallScope, plan: CallPlan, error: unknown, attempt: number): Promise<void> {
   const { backoffMs, maxBackoffMs } = plan.settings.retry
   const asked = ProviderError.isInstance(error) ? error.retryAfterMs : undefined
   // full jitter over the upper half, so that many runs that failed together do not come back together
   const doubled = Math.min(maxBackoffMs, backoffMs * 2 ** Math.max(0, attempt - 2))
-  const ms = Math.min(maxBackoffMs, asked ?? doubled / 2 + Math.random() * (doubled / 2))
+  const ms = asked ?? doubled / 2 + Math.random() * (doubled / 2)
   const controller = new AbortController()
   const onStop = (): void => controller.abort()
   call.run.stops.listen(onStop)
@@ -249,7 +257,7 @@ function valueOf(call: CallScope, settled: Settled<ModelReply>, target: ModelTar
 
 /** An error of this attempt: an adapter may throw one object in several runs (CASE-27). */
 function freshProviderError(error: ProviderError): ProviderError {
-  const { provider, model, status, retryAfterMs, requestId, sent, retryable, details, delivered } = error
+  const { provider, model, status, retryAfterMs, requestId, rateLimit, sent, retryable, details, delivered } = error
   return new ProviderError(error.code, error.message, {
     provider,
     sent,
@@ -260,6 +268,7 @@ function freshProviderError(error: ProviderError): ProviderError {
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(requestId === undefined ? {} : { requestId }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(delivered === undefined ? {} : { partial: delivered }),
   })
 }

@@ -52,9 +52,9 @@ export interface Timeouts {
 export interface RetrySettings {
   /** Attempts in all; 1 means no retry. @default 1 */
   readonly attempts: number
-  /** First backoff; doubles, with jitter; the provider's retry-after wins. @default 500 */
+  /** First backoff, milliseconds; doubles, with jitter. A wait that the provider asks for (retry-after) is kept instead. @default 500 */
   readonly backoffMs: number
-  /** @default 30 000 */
+  /** Longest wait, milliseconds. A provider that asks for a longer one is not asked again by this call. @default 30 000 */
   readonly maxBackoffMs: number
 }
 
@@ -75,7 +75,10 @@ export interface LoopSettings {
   /** Give the model the raw text of tool errors. @default false */
   readonly exposeToolErrors: boolean
   readonly retry: RetrySettings
-  /** Model references (`provider/model`) tried in turn when the first one keeps failing. @default [] */
+  /**
+   * Model references (`provider/model`) tried in turn when the first one keeps failing. Raw options and the connection of a call
+   * go to the provider of its first model only. @default []
+   */
   readonly fallback: readonly string[]
   /** What a second turn of a session does while one is running. @default 'queue' */
   readonly sameSession: 'queue' | 'refuse'

@@ -14,7 +14,7 @@ const TOOL = { effect: 'send', untrusted: false, cost: null, definitionDigest: '
 
 /** What each point is told besides the common facts, where a test says nothing. */
 const DEFAULTS: Readonly<Record<GatePoint, JsonObject>> = {
-  beforeExecution: {},
+  beforeExecution: { runContext: {} },
   beforeModelCall: {
     provider: 'scripted',
     model: 'test',
@@ -28,7 +28,7 @@ const DEFAULTS: Readonly<Record<GatePoint, JsonObject>> = {
   whileInFlight: { effect: 'model_call', provider: 'scripted', model: 'test', toolCode: null, elapsedMs: 1000 },
   inspectReply: { provider: 'scripted', model: 'test', text: 'Done.', finishReason: 'stop', toolCalls: [] },
   beforeToolCall: { toolCode: 'test_tool', callId: 'call_1', tool: TOOL },
-  inspectToolInput: { toolCode: 'test_tool', callId: 'call_1', tool: TOOL, args: {} },
+  inspectToolInput: { toolCode: 'test_tool', callId: 'call_1', tool: TOOL, args: {}, gatePlugins: [] },
 }
 
 class BenchContext extends AskingContext {

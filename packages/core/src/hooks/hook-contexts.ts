@@ -3,6 +3,7 @@ import type { FinishReason } from '../messages/finish-reason.js'
 import type { Label } from '../messages/label.js'
 import type { RateLimitHeaders } from '../messages/rate-limit-headers.js'
 import type { Usage } from '../messages/usage.js'
+import type { PluginStamp } from '../store/records.js'
 import type { Asking, EffectOutcome, Receipt, Sent } from './receipt.js'
 
 /** What every gate and every closing observer is told about the effect. Read-only and deep-frozen. */
@@ -38,6 +39,8 @@ export interface BeforeExecutionContext extends CommonContext {
   readonly createdBy: string | null
   readonly appId: string | null
   readonly sessionId: string
+  /** Keys of the run as they are bound; here `getExecutionContext()` is still empty. */
+  readonly runContext: Readonly<Record<string, string | number | boolean>>
 }
 
 export interface BeforeModelCallContext extends CommonContext {
@@ -135,6 +138,8 @@ export interface InspectToolInputContext extends BeforeToolCallContext {
   readonly argsDigest: string
   /** After a pause: the answer given for this effect. */
   readonly decision: Decision | undefined
+  /** The gate plugins that this run is asked by, as its record names them: what a human approved can be bound to them. */
+  readonly gatePlugins: readonly PluginStamp[]
 }
 
 interface Closing extends Omit<CommonContext, 'answers'> {

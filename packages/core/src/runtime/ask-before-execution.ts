@@ -30,7 +30,14 @@ export async function askBeforeExecution(run: RunScope, steps: Steps, resumed: R
   tree.stateOpen = true
   const taps = run.options.hookSet.gates.beforeExecution
   const asked = settleGates(call, effect, (gates) =>
-    askPoint(call, effect, 'beforeExecution', taps, gates, (state) => new ExecutionGateContext(effect.facts, state)),
+    askPoint(
+      call,
+      effect,
+      'beforeExecution',
+      taps,
+      gates,
+      (state) => new ExecutionGateContext(effect.facts, state, run.facts.runContext),
+    ),
   )
   const stop = (isThenable(asked) ? await asked : asked) ?? (tree.stop === undefined ? undefined : STOPPED_MEANWHILE)
   run.takeOver(early)

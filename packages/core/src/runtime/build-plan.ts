@@ -13,6 +13,7 @@ import type { CompiledSchema } from '../tools/compile-validator.js'
 import type { HostedToolDefinition } from '../tools/hosted-tool.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import { nearNames } from '../prompts/near-names.js'
+import { checkSchemas } from './check-schemas.js'
 
 /** What a call was asked to be, before its model is looked up and its parts are checked. */
 export interface PlanOptions {
@@ -106,12 +107,6 @@ export function targetOf(providers: ReadonlyMap<string, ModelProvider>, referenc
       details: { reference: reference.slice(0, 200), registered: known },
     },
   )
-}
-
-function checkSchemas(provider: ModelProvider, tools: Iterable<ToolDefinition>, output: CompiledSchema | null): void {
-  if (provider.checkSchema === undefined) return
-  for (const tool of tools) provider.checkSchema(tool.offered.inputSchema, 'tool')
-  if (output !== null) provider.checkSchema(output.jsonSchema, 'output')
 }
 
 /** The settings of a run of this agent: those of the runtime, with its own over them. */

@@ -29,6 +29,7 @@ import { AgentPrompts } from './agent-prompts.js'
 import { runAgentTool } from './agent-tool.js'
 import { checkRuntimeOptions } from './check-runtime-options.js'
 import type { CheckedRuntime } from './check-runtime-options.js'
+import { checkAgentSchemas } from './check-schemas.js'
 import { originOf } from './execution-row.js'
 import { HookSlot } from './hook-slot.js'
 import { recoverCrashed } from './recover.js'
@@ -79,7 +80,7 @@ export interface RuntimeOptions {
  * const runtime = await createRuntime({ providers: [openai()], agents: [desk], plugins: [killSwitch()] })
  * const run = await runtime.execute({ agent: 'ap_desk', input: { question: 'Is INV-7 due?' } })
  *
- * @throws INVALID_CONFIG, DUPLICATE_NAME, HOOKS_MISSING, HOOK_REGISTRATION, ROOT_UNKNOWN, STORE_LOCKED, STORE_DAMAGED ...
+ * @throws INVALID_CONFIG, DUPLICATE_NAME, HOOKS_MISSING, HOOK_REGISTRATION, SCHEMA_UNSUPPORTED, ROOT_UNKNOWN, STORE_LOCKED, STORE_DAMAGED ...
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const checked = checkRuntimeOptions(options)
@@ -201,7 +202,10 @@ async function registerDefinitions(options: RuntimeOptions, core: RuntimeCore): 
       }).sync(definition, { by: core.serviceUser }),
     )
   }
-  if (options.agents !== undefined && options.agents.length > 0) await core.agents.register(options.agents)
+  const { agents } = options
+  if (agents === undefined || agents.length === 0) return
+  checkAgentSchemas(core, agents)
+  await core.agents.register(agents)
 }
 
 /** The folder store beside the package.json of the application; loaded only here. */

@@ -3,7 +3,7 @@ import { Faults } from '../errors/faults.js'
 import { escapeControl } from '../internal/escape-text.js'
 import { inScope, parseScope } from '../sessions/scope.js'
 import type { Scope } from '../sessions/scope.js'
-import type { ExecutionRecord, PendingRecord } from '../store/records.js'
+import type { DecisionRecord, ExecutionRecord, PendingRecord } from '../store/records.js'
 import { knownOptions } from './known-options.js'
 import type { RuntimeCore } from './runtime-core.js'
 
@@ -41,15 +41,16 @@ export async function decide(core: RuntimeCore, executionId: string, options: De
   const answer = { decision, by, note: note ?? null, at: core.parts.clock.now() }
   await core.parts.store.executions.transition(record.id, (current) => {
     fault = undefined
-    if (current.status !== 'paused') fault = notPaused(current)
+    if (current.status !== 'paused') fault = notPaused(current, effectId)
     const index = current.pending.findIndex((entry) => entry.effectId === effectId)
     const entry = current.pending[index]
     if (entry === undefined) fault ??= noSuchEffect(current, effectId)
-    else if (entry.decision !== null) fault ??= decided(entry)
+    else if (entry.decision !== null) fault ??= decided(effectId, entry.decision)
     else if (entry.expiresAt !== null && entry.expiresAt <= answer.at) fault ??= expired(current, entry)
-    if (fault !== undefined) return undefined
+    if (fault !== undefined || entry === undefined) return undefined
     return {
       pending: current.pending.map((other, place) => (place === index ? { ...other, decision: answer } : other)),
+      decisions: [...current.decisions, { effectId, toolCode: entry.toolCode, ...answer }],
     }
   })
   if (fault !== undefined) throw fault
@@ -73,10 +74,23 @@ export async function pausedRecord(core: RuntimeCore, executionId: string, scope
   return record
 }
 
-export function notPaused(record: ExecutionRecord): SluiceError {
-  return new SluiceError('NOT_PAUSED', `Run ${record.id} is ${record.status}, not paused.`, {
-    details: { executionId: record.id, status: record.status },
+/** Says who has decided about the run (about `effectId`, where one is meant), since that is why it is no longer paused. */
+export function notPaused(record: ExecutionRecord, effectId?: string): SluiceError {
+  const decisions = record.decisions.filter((entry) => effectId === undefined || entry.effectId === effectId)
+  const last = decisions.at(-1)
+  const told = last === undefined ? '' : ` ${said(last)}`
+  return new SluiceError('NOT_PAUSED', `Run ${record.id} is ${record.status}, not paused.${told}`, {
+    details: {
+      executionId: record.id,
+      status: record.status,
+      decisions: decisions.map(({ note: _, ...shown }) => shown),
+    },
   })
+}
+
+function said({ by, decision, effectId, at }: Omit<DecisionRecord, 'toolCode' | 'note'>): string {
+  const verb = decision === 'approve' ? 'approved' : 'denied'
+  return `${escapeControl(by, 100)} ${verb} ${effectId} at ${new Date(at).toISOString()}.`
 }
 
 function noSuchEffect(record: ExecutionRecord, effectId: string): SluiceError {
@@ -97,12 +111,9 @@ function expired(record: ExecutionRecord, entry: PendingRecord): SluiceError {
   )
 }
 
-function decided(entry: PendingRecord): SluiceError {
-  return new SluiceError(
-    'ALREADY_DECIDED',
-    `${escapeControl(entry.decision?.by ?? '', 100)} has decided this already (${entry.decision?.decision ?? ''}).`,
-    {
-      details: { effectId: entry.effectId, decision: entry.decision?.decision ?? null, by: entry.decision?.by ?? null },
-    },
-  )
+function decided(effectId: string, given: NonNullable<PendingRecord['decision']>): SluiceError {
+  const { decision, by, at } = given
+  return new SluiceError('ALREADY_DECIDED', `This has been decided already: ${said({ by, decision, effectId, at })}`, {
+    details: { effectId, decision, by, at },
+  })
 }

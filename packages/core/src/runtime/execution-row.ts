@@ -71,6 +71,7 @@ export function startRow(start: RowStart): ExecutionRecord {
     plugins: hookSet.stamps,
     hooksOrigin: originOf(hookSet),
     pending: [],
+    decisions: [],
     inFlight: [],
     outerExecutionId: start.outerExecutionId,
     startedAt: at,

@@ -61,14 +61,15 @@ export async function neverBegan(top: TopRun, run: RunScope, effect: Effect, thr
     const { store, clock } = tree.parts
     const at = clock.now()
     const change = { status: 'failed', failureKind: 'store', completedAt: at, updatedAt: at } as const
-    await endRow(store, tree.rootExecutionId, { ...change, ...errorColumns(error) }).catch(() => undefined)
+    const note = (failure: unknown): void => noteStore(tree, tree.rootExecutionId, failure)
+    await endRow(store, tree.rootExecutionId, { ...change, ...errorColumns(error) }).catch(note)
     await store.sessions
       .update(top.sessionId, (current) =>
         current?.status === 'running'
           ? closeTurn(current, { status: 'failed', inputTokens: null, outputTokens: null, at })
           : undefined,
       )
-      .catch(() => undefined)
+      .catch(note)
   }
   return withPartial(tree.stop?.error ?? error, run)
 }

@@ -101,6 +101,8 @@ export interface ExecutionRecord extends EnvironmentFields {
   readonly hooksOrigin: string
   /** What waits for a human, while paused. */
   readonly pending: readonly PendingRecord[]
+  /** Every answer that a human gave about a call of this run, in the order given; kept when the run has ended. */
+  readonly decisions: readonly DecisionRecord[]
   /** Calls that were in flight when the run ended and whose effect is not known. */
   readonly inFlight: readonly string[]
   /** Outer run on another runtime, if any. */
@@ -128,6 +130,17 @@ export interface PendingRecord {
     readonly note: string | null
     readonly at: number
   } | null
+}
+
+/** What a human answered about one effect, kept with the execution. */
+export interface DecisionRecord {
+  readonly effectId: string
+  readonly toolCode: string
+  readonly decision: 'approve' | 'deny'
+  readonly by: string
+  readonly note: string | null
+  /** Milliseconds since the epoch. */
+  readonly at: number
 }
 
 /** Header of a session (S-25, S-26). */

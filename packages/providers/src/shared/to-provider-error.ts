@@ -6,7 +6,7 @@ import { readNetworkFailure } from './network-failure.js'
 import { redactSecrets, withoutSecrets } from './redact-secrets.js'
 import { ReplyFault } from './reply-fault.js'
 import type { ResponseHeaders } from './response-headers.js'
-import { requestIdOf, retryAfterMs } from './response-headers.js'
+import { rateLimitHeaders, requestIdOf, retryAfterMs } from './response-headers.js'
 import type { Wire } from './wire-json.js'
 import { isWire, wireName, wireText } from './wire-json.js'
 
@@ -147,11 +147,13 @@ function answerOptions(
   response: { status: number | undefined; headers: ResponseHeaders | undefined } | undefined,
 ): Omit<ProviderErrorOptions, 'cause'> {
   const requestId = response?.headers === undefined ? undefined : requestIdOf(response.headers)
+  const rateLimit = response?.headers === undefined ? undefined : rateLimitHeaders(response.headers)
   return {
     provider: context.provider,
     model: context.model,
     ...(response?.status === undefined ? {} : { status: response.status }),
     ...(requestId === undefined ? {} : { requestId }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(context.partial === undefined ? {} : { partial: context.partial }),
   }
 }

@@ -136,6 +136,7 @@ export function executionRow(id: string, fields: Partial<ExecutionRecord> = {}):
     plugins: [{ name: 'budget', version: '1.0.0', optionsDigest: 'abc' }],
     hooksOrigin: 'plugins',
     pending: [],
+    decisions: [],
     inFlight: [],
     outerExecutionId: null,
     startedAt: 1_000,

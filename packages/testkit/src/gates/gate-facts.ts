@@ -18,7 +18,7 @@ const TOOL = { ...AGENT, toolCode: true, callId: true, tool: true } as const
 
 /** The facts of each gate point. The type holds the list complete. */
 const NAMES: { readonly [Point in GatePoint]: Names<keyof GateInput<Point>> } = {
-  beforeExecution: AGENT,
+  beforeExecution: { ...AGENT, runContext: true },
   beforeModelCall: {
     ...AGENT,
     provider: true,
@@ -41,7 +41,7 @@ const NAMES: { readonly [Point in GatePoint]: Names<keyof GateInput<Point>> } = 
     toolCalls: true,
   },
   beforeToolCall: TOOL,
-  inspectToolInput: { ...TOOL, args: true, argsDigest: true, decision: true },
+  inspectToolInput: { ...TOOL, args: true, argsDigest: true, decision: true, gatePlugins: true },
 }
 
 /** The gate points that can be asked, in the order of the life of a run. */

@@ -38,6 +38,7 @@ export function executionOf(
     plugins: [],
     hooksOrigin: 'none',
     pending: [],
+    decisions: [],
     inFlight: [],
     outerExecutionId: null,
     startedAt: 0,

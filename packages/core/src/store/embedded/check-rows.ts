@@ -86,6 +86,7 @@ function worked(record: ExecutionRecord): boolean {
     json(record.labels as unknown as Column) &&
     json(record.error as unknown as Column) &&
     json(record.pending as unknown as Column) &&
+    json(record.decisions as unknown as Column) &&
     json(record.inFlight)
   )
 }
