@@ -60,7 +60,7 @@ function tampered(store: Store, change: (entries: LogEntry[]) => LogEntry[]): St
 describe('checkpoints that are taken by themselves', () => {
   it('every so many entries, stored and handed to the one who keeps them elsewhere; each holds all before it', async () => {
     const kept: AuditCheckpoint[] = []
-    const { write, bench, api } = await desk({
+    const { write, api } = await desk({
       checkpoints: { ...signer, everyEntries: 5, keep: (one) => void kept.push(one) },
     })
     for (let turn = 0; turn < 4; turn++) {
@@ -85,7 +85,7 @@ describe('checkpoints that are taken by themselves', () => {
 
   it('read only what was written since the last one', async () => {
     const store = failingStore(createMemoryStore({ clock: fakeClock() }), [])
-    const { write, bench } = await desk({ checkpoints: { ...signer, everyEntries: 600 } }, store)
+    const { write } = await desk({ checkpoints: { ...signer, everyEntries: 600 } }, store)
     await write(600, 'a')
     await drain()
     const before = store.calls.length
@@ -98,7 +98,7 @@ describe('checkpoints that are taken by themselves', () => {
 
   it('sign nothing over a changed or cut log, and say so; a head that nobody signed is not gone on from', async () => {
     const options = { checkpoints: { ...signer, everyEntries: 4 } }
-    const { store, write, bench, documents } = await desk(options)
+    const { store, write, documents } = await desk(options)
     await write(4)
     await drain()
     for (const change of [
@@ -134,7 +134,7 @@ describe('checkpoints that are taken by themselves', () => {
     const faults = [{ on: 'documents.put' as const, nth: 1, as: 'full' as const }]
     const store = failingStore(createMemoryStore({ clock: fakeClock() }), faults)
     const keep = () => Promise.reject(new Error('the bucket is gone'))
-    const { write, bench, logger, api } = await desk({ checkpoints: { ...signer, everyEntries: 3, keep } }, store)
+    const { write, logger, api } = await desk({ checkpoints: { ...signer, everyEntries: 3, keep } }, store)
     await write(3, 'a')
     await drain()
     expect(await api.checkpoints()).toEqual([])
