@@ -1,6 +1,6 @@
 import type { JsonObject, PausedRun, PluginInstance, Store } from '@sluice/core'
 import { createMemoryStore } from '@sluice/core'
-import { approval } from '@sluice/hooks-policy'
+import { approval, callsPerRun } from '@sluice/hooks-policy'
 import { fakeClock, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Ended, RigOptions } from '../../hooks/support/rig.js'
@@ -411,5 +411,55 @@ describe('another process', () => {
       second.runtime.resume(run.executionId, { ...ALL, acceptHooks: ['hooks-policy/approval'] }),
     )
     expect([ended.code, second.calls]).toEqual(['APPROVAL_FORGED', []])
+  })
+})
+
+describe('the gates that an approval was given under', () => {
+  const rule = (max: number) => callsPerRun({ tool: 'write_note', max, unit: 'run' })
+
+  async function resumedUnder(beside: readonly PluginInstance[], accept: readonly string[] = []) {
+    const clock = fakeClock()
+    const store: Store = createMemoryStore({ clock })
+    const first = await asking([NOTE], {}, { clock, store, beside: [rule(1)] })
+    const run = await first.start()
+    await first.decide(run, 'approve')
+    const second = await asking(['Done.'], {}, { clock, store, seed: 1, beside })
+    const ended = await second.end(second.runtime.resume(run.executionId, { ...ALL, acceptHooks: [...accept] }))
+    return { ...second, first: run, ended }
+  }
+
+  it('are bound: under other options, which an operator accepted, the human is asked anew', async () => {
+    const given = await resumedUnder([rule(2)], ['hooks-policy/calls-per-run'])
+    const again = paused(given.ended)
+    expect([again.pending[0]?.code, again.pending[0]?.details?.ask, given.calls]).toEqual(['APPROVAL_REQUIRED', 2, []])
+    // the old yes counts no more; a new one does
+    expect((await given.resume(again)).run?.status).toBe('paused')
+    await given.decide(again, 'approve', 'chief')
+    expect([(await given.resume(again)).run?.text, given.calls]).toEqual(['Done.', ['a']])
+    expect(await given.records(again)).toMatchObject([{ state: 'consumed', ask: 2, decision: { by: 'chief' } }])
+  })
+
+  it('are bound: without one of them, which an operator accepted, the human is asked anew', async () => {
+    const given = await resumedUnder([], ['hooks-policy/calls-per-run'])
+    const again = paused(given.ended)
+    expect([again.pending[0]?.details?.ask, given.calls]).toEqual([2, []])
+    await given.decide(again, 'approve', 'chief')
+    expect([(await given.resume(again)).run?.text, given.calls]).toEqual(['Done.', ['a']])
+  })
+
+  it('may be joined by others, which can only stop more', async () => {
+    const given = await resumedUnder([rule(1), gate('beforeToolCall', () => undefined, { name: 'newcomer' })])
+    expect([given.ended.run?.text, given.calls]).toEqual(['Done.', ['a']])
+  })
+
+  it('who decided and when stands on the refusal of a second answer and of a second resume', async () => {
+    const given = await asking([NOTE, 'Done.'])
+    const run = await given.start()
+    await given.decide(run, 'approve')
+    const decided = { effectId: run.pending[0]?.effectId, decision: 'approve', by: 'boss', at: given.clock.now() }
+    const second = await given.decide(run, 'deny').catch((error: unknown) => error)
+    expect(second).toMatchObject({ code: 'ALREADY_DECIDED', details: decided })
+    await given.resume(run)
+    expect((await given.resume(run)).error).toMatchObject({ code: 'NOT_PAUSED', details: { decisions: [decided] } })
   })
 })

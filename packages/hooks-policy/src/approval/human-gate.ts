@@ -10,6 +10,7 @@ import { getCaller, getExecutionContext, Pause, Refusal, Veto } from '@sluice/co
 import type { PolicyCode } from '../policy-codes.js'
 import { POLICY_CODES } from '../policy-codes.js'
 import { digestOf } from './approval-digest.js'
+import { gatesText } from './bound-gates.js'
 import { approvalKey, asksKey, fromDocument, toDocument } from './approval-record.js'
 import type { ApprovalRecord } from './approval-record.js'
 import { judgeApproval } from './judge-approval.js'
@@ -170,6 +171,7 @@ function bindingOf(context: InspectToolInputContext): Readonly<Record<string, st
     arguments: digestOf(context.args),
     runContext: digestOf(runContext as JsonObject),
     caller: digestOf(getCaller() as unknown as JsonValue),
+    gatePlugins: gatesText(context.gatePlugins),
   }
 }
 
