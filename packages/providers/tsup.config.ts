@@ -7,6 +7,7 @@ export default defineConfig({
     'google/index': 'src/google/index.ts',
     'ollama/index': 'src/ollama/index.ts',
     'oci/index': 'src/oci/index.ts',
+    'behaviour/index': 'src/behaviour/index.ts',
   },
   format: 'esm',
   target: 'node20',

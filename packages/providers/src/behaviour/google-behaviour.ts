@@ -1,0 +1,40 @@
+import { IMAGE_TYPES, PDF_TYPE } from './file-types.js'
+import type { ProtocolBehaviour } from './protocol-behaviour.js'
+
+export const GOOGLE_GENERATE_CONTENT: ProtocolBehaviour = {
+  protocol: 'google-generate-content',
+  title: 'Google generateContent',
+  entry: '@sluice/providers/google',
+  factory: 'google()',
+  id: 'google',
+  sdks: [{ package: '@google/genai', range: '^2.32.0' }],
+  environment: { apiKey: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'], others: [] },
+  defaults: { onToolError: 'return', onToolLimit: 'throw' },
+  finishReasons: { STOP: 'stop', MAX_TOKENS: 'length', SAFETY: 'content_filter', RECITATION: 'content_filter' },
+  schemas: {
+    tools: 'written',
+    output: 'generationConfig.responseJsonSchema',
+    outputForm: 'written',
+    optionalKeys: 'absent',
+    constraints: null,
+    formats: null,
+    recursion: true,
+    bounds: { minItems: null, depth: null, properties: null, enumValues: null },
+  },
+  callIds: { given: false, pairedBy: 'name and order', longest: 64 },
+  errorFlag: 'response.error',
+  files: [...IMAGE_TYPES, PDF_TYPE],
+  imageTokensAtMost: null,
+  reasoning: {
+    member: 'generationConfig.thinkingConfig',
+    form: 'budget',
+    budgets: { low: 2048, medium: 8192, high: 32_768 },
+    goesBack: 'thoughtSignature',
+  },
+  hostedTools: true,
+  outputCap: 'generationConfig.maxOutputTokens',
+  stopSequences: 'generationConfig.stopSequences',
+  stateOff: null,
+  streams: 'SSE',
+  usage: 'cached inside input',
+}
