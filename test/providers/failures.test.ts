@@ -238,6 +238,41 @@ describe('streams', () => {
   })
 })
 
+describe('an answer without an end', () => {
+  /** A body that goes on until it is let go: JSON that never closes, or a line of a stream that never ends. */
+  function endless(type: string, start: string): { answer: () => Response; state: { bytes: number; open: boolean } } {
+    const state = { bytes: 0, open: true }
+    const piece = new Uint8Array(1024 * 1024).fill(0x78)
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(start)),
+      pull(controller) {
+        state.bytes += piece.length
+        controller.enqueue(piece)
+      },
+      cancel() {
+        state.open = false
+      },
+    })
+    return { answer: () => new Response(body, { headers: { 'content-type': type } }), state }
+  }
+
+  it.each(EACH)('%s: is given up as PROVIDER_RESPONSE_TOO_LARGE, plain and streamed', async (_protocol, adapter) => {
+    for (const [type, start, streamed] of [
+      ['application/json', '{"text":"', false],
+      ['text/event-stream', 'data: "', true],
+    ] as const) {
+      const { answer, state } = endless(type, start)
+      const provider = adapter.make({ baseUrl: 'http://127.0.0.1:9', fetch: async () => answer() })
+      const error = await errorOf(
+        streamed ? drain(provider.stream(request(), never())) : provider.generate(request(), never()),
+      )
+      expect(error).toMatchObject({ code: 'PROVIDER_RESPONSE_TOO_LARGE', status: 200, retryable: false, sent: 'yes' })
+      expect(state.open).toBe(false)
+      expect(state.bytes).toBeLessThan(20 * 1024 * 1024)
+    }
+  })
+})
+
 describe('the way to the provider', () => {
   it.each(EACH)(
     '%s: a connection that breaks inside a plain answer is broken, not unreachable',

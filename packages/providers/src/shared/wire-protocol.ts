@@ -30,6 +30,11 @@ export interface WireProtocol {
   readonly path: string
   /** The members that turn a body into a request for a stream. */
   readonly streamMembers: JsonObject
+  /**
+   * For a body that says at its end that it is plain, or in which the members of a stream stand deeper: the end of a plain
+   * body, and what stands there for a stream, in place of `streamMembers`.
+   */
+  readonly tails?: { readonly plain: string; readonly stream: string }
   readonly errors: ErrorDialect
   /**
    * The request's body, not yet for a stream.

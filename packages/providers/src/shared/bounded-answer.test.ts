@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { AnswerTooLarge, boundedBodyOf, boundedText } from './bounded-answer.js'
+
+/** An answer that goes on for ever, and notes how many pieces of 10 bytes were taken and whether it was let go. */
+function endless(headers: Record<string, string> = {}) {
+  const state = { pieces: 0, cancelled: false }
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      state.pieces += 1
+      controller.enqueue(new TextEncoder().encode('0123456789'))
+    },
+    cancel() {
+      state.cancelled = true
+    },
+  })
+  return { state, response: new Response(body, { headers }) }
+}
+
+describe('the bound of an answer', () => {
+  it('ends the reading at the first piece beyond it, and lets the connection go', async () => {
+    const { state, response } = endless()
+    await expect(boundedText(response, 95)).rejects.toThrow(AnswerTooLarge)
+    expect(state.cancelled).toBe(true)
+    expect(state.pieces).toBeLessThan(15)
+  })
+
+  it('holds for what unpacks to more than its length says, and for a length that is no number', async () => {
+    for (const headers of [{ 'content-length': '5', 'content-encoding': 'gzip' }, { 'content-length': '5e0' }]) {
+      await expect(boundedText(endless(headers).response, 95)).rejects.toThrow('longer than 95 bytes')
+    }
+  })
+
+  it('lets a body of exactly that length pass whole', async () => {
+    const read = (most: number) => new Response(boundedBodyOf(new Response('ä'.repeat(5)), most)).text()
+    expect(await read(10)).toBe('äääää')
+    await expect(read(9)).rejects.toThrow(AnswerTooLarge)
+    expect(await boundedText(new Response('ä'.repeat(5)), 10)).toBe('äääää')
+  })
+
+  it('costs nothing where the answer says that it is short, or has no body', async () => {
+    const short = new Response('abc', { headers: { 'content-length': '3' } })
+    expect(boundedBodyOf(short, 10)).toBe(short.body)
+    const none = new Response(null, { status: 204 })
+    expect(boundedBodyOf(none, 10)).toBeNull()
+    expect(await boundedText(none, 10)).toBe('')
+  })
+
+  it('passes on what breaks on the way, and who lets go', async () => {
+    const fault = new TypeError('terminated')
+    const breaking = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(fault) })
+    await expect(boundedText(new Response(breaking), 10)).rejects.toBe(fault)
+    const { state, response } = endless()
+    await boundedBodyOf(response, 10)?.cancel()
+    expect(state.cancelled).toBe(true)
+  })
+})
