@@ -3,7 +3,7 @@ import { STRICT_FORMATS } from './openai-behaviour.js'
 import type { ProtocolBehaviour } from './protocol-behaviour.js'
 
 /** @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs for the schemas */
-export const ANTHROPIC_MESSAGES: ProtocolBehaviour = {
+export const ANTHROPIC_MESSAGES = {
   protocol: 'anthropic-messages',
   title: 'Anthropic Messages',
   entry: '@sluice/providers/anthropic',
@@ -50,4 +50,4 @@ export const ANTHROPIC_MESSAGES: ProtocolBehaviour = {
   stateOff: null,
   streams: 'SSE',
   usage: 'classes disjoint',
-}
+} as const satisfies ProtocolBehaviour

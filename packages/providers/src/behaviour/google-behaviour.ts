@@ -1,7 +1,7 @@
 import { IMAGE_TYPES, PDF_TYPE } from './file-types.js'
 import type { ProtocolBehaviour } from './protocol-behaviour.js'
 
-export const GOOGLE_GENERATE_CONTENT: ProtocolBehaviour = {
+export const GOOGLE_GENERATE_CONTENT = {
   protocol: 'google-generate-content',
   title: 'Google generateContent',
   entry: '@sluice/providers/google',
@@ -37,4 +37,4 @@ export const GOOGLE_GENERATE_CONTENT: ProtocolBehaviour = {
   stateOff: null,
   streams: 'SSE',
   usage: 'cached inside input',
-}
+} as const satisfies ProtocolBehaviour

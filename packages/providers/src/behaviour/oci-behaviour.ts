@@ -17,7 +17,7 @@ const SHARED = {
   streams: 'SSE',
 } as const satisfies Partial<ProtocolBehaviour>
 
-export const OCI_GENERIC: ProtocolBehaviour = {
+export const OCI_GENERIC = {
   ...SHARED,
   protocol: 'oci-generic',
   title: 'OCI Generative AI, generic',
@@ -39,9 +39,9 @@ export const OCI_GENERIC: ProtocolBehaviour = {
   outputCap: 'maxTokens',
   stopSequences: 'stop',
   usage: 'cached inside input',
-}
+} as const satisfies ProtocolBehaviour
 
-export const OCI_COHERE: ProtocolBehaviour = {
+export const OCI_COHERE = {
   ...SHARED,
   protocol: 'oci-cohere',
   title: 'OCI Generative AI, Cohere',
@@ -63,4 +63,4 @@ export const OCI_COHERE: ProtocolBehaviour = {
   outputCap: 'maxTokens',
   stopSequences: 'stopSequences',
   usage: 'no cache',
-}
+} as const satisfies ProtocolBehaviour

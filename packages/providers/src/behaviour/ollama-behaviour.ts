@@ -1,23 +1,24 @@
 import { IMAGE_TYPES } from './file-types.js'
 import type { ProtocolBehaviour } from './protocol-behaviour.js'
 
-export const OLLAMA_CHAT: ProtocolBehaviour = {
+export const OLLAMA_CHAT = {
   protocol: 'ollama-chat',
   title: 'Ollama chat',
   entry: '@sluice/providers/ollama',
   factory: 'ollama()',
   id: 'ollama',
   sdks: [{ package: 'ollama', range: '^0.6.4' }],
-  environment: { apiKey: ['OLLAMA_API_KEY'], others: ['OLLAMA_HOST'] },
+  environment: { apiKey: ['OLLAMA_API_KEY'], others: [] },
   defaults: { onToolError: 'throw', onToolLimit: 'throw' },
   finishReasons: { stop: 'stop', length: 'length', content_filter: 'content_filter' },
   schemas: {
     tools: 'written',
     output: 'format',
-    outputForm: 'written',
+    // the server makes a grammar of it, which can say less than a schema
+    outputForm: 'strict',
     optionalKeys: 'absent',
-    constraints: null,
-    formats: null,
+    constraints: ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+    formats: ['date', 'time', 'date-time', 'uuid'],
     recursion: true,
     bounds: { minItems: null, depth: null, properties: null, enumValues: null },
   },
@@ -32,4 +33,4 @@ export const OLLAMA_CHAT: ProtocolBehaviour = {
   stateOff: null,
   streams: 'NDJSON',
   usage: 'no cache',
-}
+} as const satisfies ProtocolBehaviour

@@ -57,7 +57,7 @@ const SHARED = {
   usage: 'cached inside input',
 } as const satisfies Partial<ProtocolBehaviour>
 
-export const OPENAI_RESPONSES: ProtocolBehaviour = {
+export const OPENAI_RESPONSES = {
   ...SHARED,
   protocol: 'openai-responses',
   title: 'OpenAI Responses',
@@ -69,15 +69,23 @@ export const OPENAI_RESPONSES: ProtocolBehaviour = {
   reasoning: { member: 'reasoning.effort', form: 'effort', budgets: null, goesBack: 'encrypted_content of its item' },
   outputCap: 'max_output_tokens',
   stopSequences: null,
-}
+} as const satisfies ProtocolBehaviour
 
-export const OPENAI_CHAT: ProtocolBehaviour = {
+export const OPENAI_CHAT = {
   ...SHARED,
   protocol: 'openai-chat',
   title: 'OpenAI Chat Completions',
   factory: "openai({ protocol: 'openai-chat' })",
   defaults: { onToolError: 'throw', onToolLimit: 'throw' },
-  finishReasons: { function_call: 'stop' },
+  // the words of other vendors come from the models behind OpenRouter
+  finishReasons: {
+    stop: 'stop',
+    function_call: 'stop',
+    length: 'length',
+    max_tokens: 'length',
+    max_output_tokens: 'length',
+    MAX_TOKENS: 'length',
+  },
   schemas: { ...STRICT, output: 'response_format' },
   callIds: { given: true, pairedBy: 'id', longest: 40 },
   reasoning: {
@@ -88,4 +96,4 @@ export const OPENAI_CHAT: ProtocolBehaviour = {
   },
   outputCap: 'max_completion_tokens',
   stopSequences: 'stop',
-}
+} as const satisfies ProtocolBehaviour

@@ -74,7 +74,7 @@ export interface ProtocolBehaviour {
   readonly factory: string
   /** Id of the provider where the caller gives none. */
   readonly id: string
-  readonly sdks: readonly SdkPackage[]
+  readonly sdks: readonly [SdkPackage, ...SdkPackage[]]
   /** Variables of the environment, read at the first request. */
   readonly environment: { readonly apiKey: readonly string[]; readonly others: readonly string[] }
   /** What follows where a handler throws, and where the bound of tool calls is met, and the runtime says `provider` (G-33, G-37). */

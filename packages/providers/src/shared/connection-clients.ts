@@ -15,6 +15,8 @@ export interface ClientSource {
   /** The environment variable that holds the key where `apiKey` is not given; read when a client is first made. */
   readonly keyVariable: string
   readonly baseUrl: string | undefined
+  /** A base URL that is the provider's own, so that a key is always asked for there. */
+  readonly keyed?: string | undefined
   /** The user's own client; clients for other connections are made from it. */
   readonly client: SdkClient | undefined
   create(connection: Connection): Promise<SdkClient>
@@ -124,7 +126,7 @@ function keyFromEnvironment(source: ClientSource, baseUrl: string | undefined): 
   const key = process.env[source.keyVariable]
   if (key !== undefined && key !== '') return key
   // a server of one's own often asks for no key, but the SDKs insist on some text
-  if (baseUrl !== undefined) return 'none'
+  if (baseUrl !== undefined && baseUrl !== source.keyed) return 'none'
   throw new SluiceError('MISSING_CONFIG', `The provider "${source.providerId}" has no API key.`, {
     hint: `Set ${source.keyVariable}, or give \`apiKey\`.`,
     details: { provider: source.providerId, variable: source.keyVariable },
