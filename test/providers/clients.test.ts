@@ -44,7 +44,9 @@ describe('options', () => {
     expect(fault.code).toBe('INVALID_CONFIG')
     for (const name of Object.keys(options)) expect(fault.message).toContain(`\`${name}\``)
     expect(faultOf(() => anthropic({ thinking: 'hard' } as never)).message).toContain('budget, adaptive')
-    expect(faultOf(() => openai({ dialect: 'strict' } as never)).message).toContain('openai, xai, openrouter, compatible')
+    expect(faultOf(() => openai({ dialect: 'strict' } as never)).message).toContain(
+      'openai, xai, openrouter, compatible',
+    )
   })
 
   it('are an object: a key in their place is told so and not shown', () => {

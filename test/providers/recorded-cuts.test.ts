@@ -38,7 +38,7 @@ describe.skipIf(!hasRecordings)('recorded streams in pieces', () => {
       },
     )
 
-    it('understands the shortest one cut at each of its bytes', async () => {
+    it.skipIf(whole.length === 0)('understands the shortest one cut at each of its bytes', async () => {
       const shortest = whole.reduce((left, right) =>
         bytesOf(left.exchange.response) <= bytesOf(right.exchange.response) ? left : right,
       )
@@ -51,7 +51,7 @@ describe.skipIf(!hasRecordings)('recorded streams in pieces', () => {
     })
 
     it('has streams to cut', () => {
-      expect(whole.length).toBeGreaterThanOrEqual(15)
+      expect(whole.length).toBeGreaterThanOrEqual(adapter.floor.streams)
     })
   })
 })

@@ -9,6 +9,7 @@ import { call, exchangesOf, isFailure, requestOf } from './recorded/exchanges.js
 import { expectedFromAnthropic } from './recorded/expected-anthropic.js'
 import { expectedFromChat } from './recorded/expected-chat.js'
 import { EXPECTED_ERRORS } from './recorded/expected-errors.js'
+import { expectedFromOllama } from './recorded/expected-ollama.js'
 import { expectedFromResponses } from './recorded/expected-responses.js'
 import type { Raw } from './recorded/raw-json.js'
 import { hasRecordings, recordingsFolder } from './recorded/recordings-folder.js'
@@ -19,6 +20,8 @@ const EXPECTED: Record<AdapterUnderTest['name'], (recorded: RecordedResponse) =>
   'openai-responses': expectedFromResponses,
   'openai-chat': expectedFromChat,
   anthropic: expectedFromAnthropic,
+  ollama: expectedFromOllama,
+  'ollama-v1': expectedFromChat,
 }
 
 const RATE_LIMIT = /^(x-ratelimit-|anthropic-ratelimit-|retry-after)/
@@ -84,6 +87,11 @@ function expectReply(adapter: AdapterUnderTest, { exchange }: Placed, outcome: O
   }
 }
 
+/** What an error answer says: Ollama puts the text itself under `error`. */
+function textOf(body: Raw): string {
+  return typeof body.error === 'string' ? body.error : (body.error ?? body).message
+}
+
 function expectError(name: string, { exchange }: Placed, outcome: Outcome): void {
   const error = 'error' in outcome ? outcome.error : undefined
   if (!ProviderError.isInstance(error)) throw error ?? new Error('a reply came where an error was recorded')
@@ -92,7 +100,7 @@ function expectError(name: string, { exchange }: Placed, outcome: Outcome): void
   expect(error.status).toBe(response.status >= 400 ? response.status : undefined)
   expect(error.sent).toBe('yes')
   const body = response.body as Raw | undefined
-  if (body !== undefined) expect(error.message).toContain((body.error ?? body).message)
+  if (body !== undefined) expect(error.message).toContain(textOf(body))
   if (body?.request_id !== undefined) expect(error.requestId).toBe(body.request_id)
   if (response.headers['retry-after'] !== undefined)
     expect(error.retryAfterMs).toBe(Number(response.headers['retry-after']) * 1000)

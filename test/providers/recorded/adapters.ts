@@ -1,5 +1,6 @@
 import type { ModelProvider } from '@sluice/core'
 import { anthropic } from '@sluice/providers/anthropic'
+import { ollama } from '@sluice/providers/ollama'
 import { openai } from '@sluice/providers/openai'
 
 /** Where an adapter sends its requests. */
@@ -11,10 +12,19 @@ export interface Destination {
 
 /** One adapter with the folders of recordings that it is held to, and the least that they must hold. */
 export interface AdapterUnderTest {
-  readonly name: 'openai-responses' | 'openai-chat' | 'anthropic'
-  readonly protocol: 'openai-responses' | 'openai-chat' | 'anthropic-messages'
+  readonly name: 'openai-responses' | 'openai-chat' | 'anthropic' | 'ollama' | 'ollama-v1'
+  readonly protocol: 'openai-responses' | 'openai-chat' | 'anthropic-messages' | 'ollama-chat'
   readonly folders: readonly string[]
-  readonly floor: { readonly files: number; readonly exchanges: number }
+  /** Which exchanges of the folders are this adapter's, by the recorded address; absent: all. */
+  readonly only?: (recordedUrl: string) => boolean
+  /** `streams`, `rounds` and `conversations`: those that are cut, that go on, and that the loop goes through. */
+  readonly floor: {
+    readonly files: number
+    readonly exchanges: number
+    readonly streams: number
+    readonly rounds: number
+    readonly conversations: number
+  }
   make(destination: Destination, recordedUrl: string): ModelProvider
 }
 
@@ -30,14 +40,14 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     name: 'openai-responses',
     protocol: 'openai-responses',
     folders: ['openai-responses', 'uc-ai/openai-responses'],
-    floor: { files: 39, exchanges: 61 },
+    floor: { files: 39, exchanges: 61, streams: 15, rounds: 18, conversations: 6 },
     make: (destination) => openai(options(destination, '/v1')),
   },
   {
     name: 'openai-chat',
     protocol: 'openai-chat',
     folders: ['openai-chat', 'uc-ai/openai-chat'],
-    floor: { files: 44, exchanges: 73 },
+    floor: { files: 44, exchanges: 73, streams: 15, rounds: 20, conversations: 6 },
     make: (destination, recordedUrl) =>
       openai({
         ...options(destination, '/v1'),
@@ -49,7 +59,24 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     name: 'anthropic',
     protocol: 'anthropic-messages',
     folders: ['anthropic', 'uc-ai/anthropic'],
-    floor: { files: 39, exchanges: 62 },
+    floor: { files: 39, exchanges: 62, streams: 15, rounds: 20, conversations: 6 },
     make: (destination) => anthropic(options(destination, '')),
+  },
+  {
+    name: 'ollama',
+    protocol: 'ollama-chat',
+    folders: ['ollama', 'uc-ai/ollama'],
+    only: (recordedUrl) => recordedUrl.endsWith('/api/chat'),
+    floor: { files: 18, exchanges: 24, streams: 6, rounds: 6, conversations: 3 },
+    make: (destination) => ollama(options(destination, '')),
+  },
+  {
+    // the compatible endpoint of its cloud
+    name: 'ollama-v1',
+    protocol: 'openai-chat',
+    folders: ['ollama'],
+    only: (recordedUrl) => recordedUrl.includes('/v1/'),
+    floor: { files: 3, exchanges: 4, streams: 0, rounds: 1, conversations: 1 },
+    make: (destination) => openai({ ...options(destination, '/v1'), protocol: 'openai-chat', dialect: 'compatible' }),
   },
 ]

@@ -2,6 +2,7 @@ import type { AdapterUnderTest } from './adapters.js'
 import type { AcceptedDifference } from './difference.js'
 import { ANTHROPIC_DIFFERENCES } from './differences-anthropic.js'
 import { CHAT_DIFFERENCES } from './differences-chat.js'
+import { OLLAMA_DIFFERENCES, OLLAMA_V1_DIFFERENCES } from './differences-ollama.js'
 import { RESPONSES_DIFFERENCES } from './differences-responses.js'
 
 /** Every accepted difference between recorded requests and ours, with its reason. */
@@ -9,4 +10,6 @@ export const DIFFERENCES: Record<AdapterUnderTest['name'], readonly AcceptedDiff
   'openai-responses': RESPONSES_DIFFERENCES,
   'openai-chat': CHAT_DIFFERENCES,
   anthropic: ANTHROPIC_DIFFERENCES,
+  ollama: OLLAMA_DIFFERENCES,
+  'ollama-v1': OLLAMA_V1_DIFFERENCES,
 }

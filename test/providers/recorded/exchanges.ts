@@ -19,13 +19,15 @@ export interface Placed {
 export function exchangesOf(adapter: AdapterUnderTest): readonly Placed[] {
   return adapter.folders.flatMap((folder) =>
     readRecordings(join(recordingsFolder, folder)).flatMap(({ file, recording }) =>
-      recording.exchanges.map((exchange, index) => ({
-        name: `${folder}/${file.replace(/\.json$/, '')}#${index}`,
-        file: `${folder}/${file}`,
-        index,
-        exchange,
-        next: recording.exchanges[index + 1],
-      })),
+      recording.exchanges
+        .filter(({ request }) => adapter.only?.(request.url) ?? true)
+        .map((exchange, index) => ({
+          name: `${folder}/${file.replace(/\.json$/, '')}#${index}`,
+          file: `${folder}/${file}`,
+          index,
+          exchange,
+          next: recording.exchanges[index + 1],
+        })),
     ),
   )
 }

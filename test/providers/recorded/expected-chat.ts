@@ -19,7 +19,7 @@ export function expectedFromChat(recorded: RecordedResponse): ReplyFacts {
   const message = {
     content: joined('content'),
     refusal: joined('refusal'),
-    reasoning_content: joined('reasoning_content'),
+    reasoning_content: joined('reasoning_content') || joined('reasoning'),
     tool_calls: places.map((place) => ofPlace(fragments.filter((fragment) => fragment.index === place))),
   }
   const finish = chunks.flatMap((chunk) => chunk.choices as Raw[]).findLast((choice) => choice.finish_reason)
@@ -39,10 +39,11 @@ function ofPlace(fragments: readonly Raw[]): Raw {
 
 function facts(message: Raw, finish: string, envelope: Raw, usage: Raw | undefined): ReplyFacts {
   const refusal = message.refusal ?? ''
+  const thought = message.reasoning_content || message.reasoning
   return {
     text: message.content ?? '',
     refusal,
-    reasoning: message.reasoning_content ? [message.reasoning_content] : [],
+    reasoning: thought ? [thought] : [],
     opaque: [],
     calls: ((message.tool_calls ?? []) as Raw[]).map((call) => ({
       id: call.id,

@@ -26,4 +26,7 @@ export const EXPECTED_ERRORS: Readonly<Record<string, { readonly code: string; r
   'anthropic/error-401-auth#0': { code: 'PROVIDER_AUTH', retryable: false },
   'anthropic/error-404-model-not-found#0': { code: 'MODEL_NOT_FOUND', retryable: false },
   'anthropic/error-404-model-not-found#1': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'ollama/error-404-model-not-found#0': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'ollama/cloud-v1-error-400-context-length#0': { code: 'CONTEXT_LENGTH_EXCEEDED', retryable: false },
+  'ollama/cloud-v1-error-401#0': { code: 'PROVIDER_AUTH', retryable: false },
 }

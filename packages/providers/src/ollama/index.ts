@@ -1,1 +1,2 @@
-export {}
+export type { OllamaOptions } from './ollama-provider.js'
+export { ollama } from './ollama-provider.js'

@@ -2,6 +2,7 @@ import type { ModelRequest, Protocol } from '@sluice/core'
 import { testkitError } from '../testkit-error.js'
 import { fromChatRequest } from './from-chat-request.js'
 import { fromMessagesRequest } from './from-messages-request.js'
+import { fromOllamaRequest } from './from-ollama-request.js'
 import { fromResponsesRequest } from './from-responses-request.js'
 import { isWire } from './recorded-json.js'
 
@@ -20,6 +21,7 @@ export interface ReadOptions {
 export function neutralRequest(protocol: Protocol, body: unknown, options: ReadOptions): ModelRequest {
   if (!isWire(body)) throw testkitError('FIXTURE_INVALID', 'The recorded request has no body to read.')
   if (protocol === 'anthropic-messages') return fromMessagesRequest(body, options)
+  if (protocol === 'ollama-chat') return fromOllamaRequest(body, options)
   if (protocol !== 'openai-responses' && protocol !== 'openai-chat') {
     throw testkitError('FIXTURE_INVALID', `Recorded requests of the protocol "${protocol}" cannot be read.`)
   }
