@@ -146,8 +146,9 @@ describe('the SDK', () => {
       const server = await serveExchanges([{ status: 500, headers: {}, bodyText: '' }])
       await errorOf(make({ baseUrl: server.url }).generate(request(), never()))
       expect(server.requests, protocol).toHaveLength(1)
-      expect(Number(server.requests[0]?.headers['x-stainless-timeout'] ?? 2_147_483)).toBe(2_147_483)
-      expect(server.requests[0]?.headers['x-stainless-retry-count']).toBe('0')
+      const { headers } = server.requests[0] as (typeof server.requests)[0]
+      expect(Number(headers['x-stainless-timeout'] ?? 2_147_483)).toBe(2_147_483)
+      expect(headers['x-stainless-retry-count'] ?? '0').toBe('0')
       await server.close()
     }
   })

@@ -171,12 +171,13 @@ describe.each(EACH)('%s', (protocol, adapter) => {
   )
 
   it('CASE-17: an answer whose root is a union or a list comes back as it was asked for', async () => {
+    const wrapped = adapter.lacks?.includes('wrapped answers') !== true
     for (const [schema, value] of [
       [z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]), { b: 2 }],
       [z.array(z.string()), ['x', 'y']],
       [z.enum(['yes', 'no']), 'yes'],
     ] as const) {
-      await withRuntime(adapter, [{ text: JSON.stringify({ value }) }], async (runtime, model) => {
+      await withRuntime(adapter, [{ text: JSON.stringify(wrapped ? { value } : value) }], async (runtime, model) => {
         expect((await runtime.generateText({ model, prompt: 'go', output: schema })).output).toEqual(value)
       })
     }

@@ -1,8 +1,10 @@
 import type { ModelProvider, ModelRequest, Protocol } from '@sluice/core'
 import { anthropic } from '@sluice/providers/anthropic'
+import { ollama } from '@sluice/providers/ollama'
 import { openai } from '@sluice/providers/openai'
 import { chatWire } from './chat-wire.js'
 import { messagesWire } from './messages-wire.js'
+import { ollamaWire } from './ollama-wire.js'
 import { responsesWire } from './responses-wire.js'
 import type { Wire } from './wire-reply.js'
 
@@ -14,10 +16,16 @@ export interface MakeOptions {
   readonly fetch?: typeof fetch
 }
 
+/** What a protocol has no word for. */
+export type Lack = 'cached tokens' | 'written tokens' | 'reasoning tokens' | 'error types' | 'wrapped answers' | 'keys'
+
 /** An adapter with the wire format that it reads. */
 export interface WiredAdapter {
   readonly protocol: Protocol
   readonly wire: Wire
+  readonly lacks?: readonly Lack[]
+  /** True where the members of its requests are shown in tests of their own. */
+  readonly ownRequests?: true
   /** Error types in this protocol. */
   readonly types: { readonly unauthorized: string; readonly rateLimited: string; readonly overloaded: string }
   make(options: MakeOptions): ModelProvider
@@ -45,6 +53,14 @@ export const WIRED: readonly WiredAdapter[] = [
     wire: messagesWire,
     types: { unauthorized: 'authentication_error', rateLimited: 'rate_limit_error', overloaded: 'overloaded_error' },
     make: ({ baseUrl, ...options }) => anthropic({ apiKey: KEY, ...options, baseUrl }),
+  },
+  {
+    protocol: 'ollama-chat',
+    wire: ollamaWire,
+    lacks: ['cached tokens', 'written tokens', 'reasoning tokens', 'error types', 'wrapped answers'],
+    ownRequests: true,
+    types: { unauthorized: '', rateLimited: '', overloaded: '' },
+    make: (options) => ollama({ apiKey: KEY, ...options }),
   },
 ]
 

@@ -1,6 +1,5 @@
 import type { Ollama } from 'ollama'
 import { answerFailure } from '../shared/answer-failure.js'
-import { boundedBodyOf } from '../shared/bounded-answer.js'
 import { ndjsonEvents } from '../shared/ndjson-events.js'
 import type { SdkAnswer, SdkClient, SdkRequest } from '../shared/sdk-client.js'
 import type { Fetch } from '../shared/sdk-fetch.js'
@@ -33,7 +32,7 @@ export class OllamaClient implements SdkClient {
       asResponse: () => this.#send(request),
       withResponse: async () => {
         const response = await this.#send(request)
-        return { data: ndjsonEvents(boundedBodyOf(response)), response }
+        return { data: ndjsonEvents(response), response }
       },
     }
   }
@@ -43,7 +42,8 @@ export class OllamaClient implements SdkClient {
     let answer: Response | undefined
     const client = new Ollama({
       host,
-      headers: { ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }), ...headers },
+      // made here, so that a value which cannot stand in a header is told as one that was never sent
+      headers: new Headers({ ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }), ...headers }),
       fetch: async (input, init) => {
         const response = await fetch(input, { ...init, body: body as string, signal })
         if (!response.ok) throw await answerFailure(response)
