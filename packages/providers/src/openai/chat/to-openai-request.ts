@@ -6,7 +6,7 @@ import type { RawOptionRules } from '../../shared/raw-options.js'
 import { mergeRawOptions } from '../../shared/raw-options.js'
 import { wireCallId } from '../../shared/tool-call-ids.js'
 import type { Wire } from '../../shared/wire-json.js'
-import { wireName } from '../../shared/wire-json.js'
+import { wireList, wireName } from '../../shared/wire-json.js'
 import { wireToolName } from '../../shared/wire-tool-name.js'
 import type { OpenAISchemas } from '../openai-tools.js'
 import { hasTools } from '../openai-tools.js'
@@ -151,7 +151,10 @@ function assistantContent(text: string, refusals: readonly string[]): unknown {
   return text === '' ? parts : [{ type: 'text', text }, ...parts]
 }
 
-/** Reasoning goes back in the members in which this provider gave it (DeepSeek, OpenRouter and others); OpenAI gives none. */
+/**
+ * Reasoning goes back in the member in which this provider gave it: `reasoning_details` with their signatures where there are
+ * any (OpenRouter), else the text (DeepSeek, xAI and others); OpenAI gives none.
+ */
 function takeBack(
   wire: Wire,
   part: { text: string; providerOptions?: AssistantPartOptions },
@@ -160,8 +163,9 @@ function takeBack(
   const own = ownOptions(part.providerOptions, providerId)
   const member = wireName(own?.member)
   if (own === undefined || member === undefined) return
-  wire[member] = typeof wire[member] === 'string' ? `${wire[member]}\n\n${part.text}` : part.text
-  if (own.details !== undefined) wire.reasoning_details = own.details
+  if (own.details !== undefined) {
+    wire.reasoning_details = [...wireList(wire.reasoning_details), ...wireList(own.details)]
+  } else wire[member] = typeof wire[member] === 'string' ? `${wire[member]}\n\n${part.text}` : part.text
 }
 
 type AssistantPartOptions = TextPart['providerOptions']
