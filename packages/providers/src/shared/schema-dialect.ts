@@ -12,6 +12,12 @@ export interface SchemaDialect {
   /** The largest `minItems` that is carried. */
   readonly mostMinItems: number
   readonly recursion: boolean
+  /** True where keys that are not named can be described (`additionalProperties` with a schema). */
+  readonly records?: boolean
+  /** True where the items of a list can be described one by one (`prefixItems`). */
+  readonly tuples?: boolean
+  /** `enum` where the protocol has no `const`, and lists strings and numbers only. */
+  readonly literals?: 'enum'
   /** Bounds of the protocol for one schema. */
   readonly deepest: number
   readonly mostProperties: number

@@ -121,7 +121,9 @@ class Conversion {
     const variants = node.anyOf ?? node.oneOf
     if (Array.isArray(variants)) return this.#union(node, variants, path, depth)
     if (Array.isArray(node.allOf)) return this.#intersection(node, node.allOf, path, depth)
-    if (Array.isArray(node.enum) || Object.hasOwn(node, 'const')) return this.#literal(node)
+    if (Array.isArray(node.enum) || Object.hasOwn(node, 'const')) {
+      return this.#dialect.literals === 'enum' ? this.#listed(node) : this.#literal(node)
+    }
     return this.#typed(node, path, depth)
   }
 
@@ -162,6 +164,17 @@ class Conversion {
     return { ...(type === undefined ? {} : { type }), ...this.#about(node), ...literal }
   }
 
+  /** A literal in a protocol that lists strings and numbers only; others are said in words, and enforced by us. */
+  #listed(node: Wire): Wire {
+    const { const: only, ...rest } = this.#literal(node)
+    const values = Array.isArray(rest.enum) ? (rest.enum as unknown[]) : [only]
+    if (values.every((value) => typeof value === 'string' || typeof value === 'number'))
+      return { ...rest, enum: values }
+    const { enum: _enum, description, ...about } = rest
+    const words = `(one of: ${values.map((value) => JSON.stringify(value)).join(', ')})`
+    return { ...about, description: typeof description === 'string' ? `${description} ${words}` : words }
+  }
+
   #typed(node: Wire, path: string, depth: number): Wire {
     const type = node.type ?? (isWire(node.properties) ? 'object' : node.items === undefined ? undefined : 'array')
     const types = Array.isArray(type) ? (type as unknown[]) : [type]
@@ -178,7 +191,8 @@ class Conversion {
     const node = withNamedKeys(record)
     const extra = node.additionalProperties
     if (depth > this.#dialect.deepest) this.#fault(path, `is nested deeper than ${this.#dialect.deepest} objects`)
-    if (Object.hasOwn(node, 'patternProperties') || (extra !== undefined && extra !== false)) {
+    const described = this.#dialect.records === true && isWire(extra) && Object.keys(extra).length > 0
+    if (Object.hasOwn(node, 'patternProperties') || (extra !== undefined && extra !== false && !described)) {
       this.#fault(path, 'allows keys that are not named (a record or a loose object)')
     } else if (!isWire(node.properties) && extra !== false) {
       this.#fault(path, 'is an object without named properties')
@@ -199,7 +213,7 @@ class Conversion {
       required: converted
         .map(([key]) => key)
         .filter((key) => this.#dialect.optional === 'nullable' || required.has(key)),
-      additionalProperties: false,
+      additionalProperties: described ? this.#schema(extra, path === '' ? '{}' : `${path}{}`, depth) : false,
     }
   }
 
@@ -211,15 +225,27 @@ class Conversion {
   }
 
   #array(node: Wire, path: string, depth: number): Wire {
-    if (Array.isArray(node.items) || Object.hasOwn(node, 'prefixItems')) {
-      this.#fault(path, 'is a tuple')
-      return {}
-    }
+    const tuple = Array.isArray(node.items) ? (node.items as unknown[]) : node.prefixItems
+    if (Array.isArray(tuple)) return this.#tuple(node, tuple, path, depth)
     if (node.items === undefined) {
       this.#fault(path, 'is an array whose items are not described')
       return {}
     }
     return { items: this.#schema(node.items, `${path}[]`, depth) }
+  }
+
+  #tuple(node: Wire, tuple: readonly unknown[], path: string, depth: number): Wire {
+    if (this.#dialect.tuples !== true) {
+      this.#fault(path, 'is a tuple')
+      return {}
+    }
+    const more = node.prefixItems === undefined ? node.additionalItems : node.items
+    return {
+      prefixItems: tuple.map((item, index) => this.#schema(item, `${path}[${index}]`, depth)),
+      ...(isWire(more) && Object.keys(more).length > 0 ? { items: this.#schema(more, `${path}[]`, depth) } : {}),
+      // a tuple without a further schema has as many items as it names
+      ...(isWire(more) ? {} : { minItems: tuple.length, maxItems: tuple.length }),
+    }
   }
 
   /** Title, description and the constraints that the wire carries; the others as words in the description. */
