@@ -15,9 +15,12 @@ import { hasRecordings } from './recorded/recordings-folder.js'
 const NOT_OURS: Readonly<Record<string, string>> = {
   'anthropic/tool-error-is-error.json':
     'what our model reads of a failing handler is the sanitised text with its reference',
+  'google/tool-error-retry.json': 'what our model reads of a failing handler is the sanitised text with its reference',
   'openai-responses/tool-output-final-result.json': 'ends in a further call',
   'anthropic/structured-output-tool.json': 'ends in a further call',
   'uc-ai/openai-chat/tool-calls.json': 'ends in a further call',
+  'uc-ai/xai/tool-calls.json': 'ends in a further call',
+  'openrouter/tool-args-with-spaces.json': 'ends in a further call',
 }
 
 interface Conversation {

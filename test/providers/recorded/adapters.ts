@@ -1,5 +1,6 @@
 import type { ModelProvider } from '@sluice/core'
 import { anthropic } from '@sluice/providers/anthropic'
+import { google } from '@sluice/providers/google'
 import { ollama } from '@sluice/providers/ollama'
 import { openai } from '@sluice/providers/openai'
 
@@ -12,8 +13,22 @@ export interface Destination {
 
 /** One adapter with the folders of recordings that it is held to, and the least that they must hold. */
 export interface AdapterUnderTest {
-  readonly name: 'openai-responses' | 'openai-chat' | 'anthropic' | 'ollama' | 'ollama-v1'
-  readonly protocol: 'openai-responses' | 'openai-chat' | 'anthropic-messages' | 'ollama-chat'
+  readonly name:
+    | 'openai-responses'
+    | 'openai-chat'
+    | 'anthropic'
+    | 'google'
+    | 'ollama'
+    | 'ollama-v1'
+    | 'xai-responses'
+    | 'xai-chat'
+    | 'openrouter'
+  readonly protocol:
+    | 'openai-responses'
+    | 'openai-chat'
+    | 'anthropic-messages'
+    | 'google-generate-content'
+    | 'ollama-chat'
   readonly folders: readonly string[]
   /** Which exchanges of the folders are this adapter's, by the recorded address; absent: all. */
   readonly only?: (recordedUrl: string) => boolean
@@ -63,6 +78,14 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     make: (destination) => anthropic(options(destination, '')),
   },
   {
+    name: 'google',
+    protocol: 'google-generate-content',
+    folders: ['google', 'uc-ai/google'],
+    floor: { files: 33, exchanges: 56, streams: 21, rounds: 21, conversations: 6 },
+    make: (destination, recordedUrl) =>
+      google({ ...options(destination, ''), thinking: recordedUrl.includes('/gemini-3') ? 'level' : 'budget' }),
+  },
+  {
     name: 'ollama',
     protocol: 'ollama-chat',
     folders: ['ollama', 'uc-ai/ollama'],
@@ -78,5 +101,28 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     only: (recordedUrl) => recordedUrl.includes('/v1/'),
     floor: { files: 3, exchanges: 4, streams: 0, rounds: 1, conversations: 1 },
     make: (destination) => openai({ ...options(destination, '/v1'), protocol: 'openai-chat', dialect: 'compatible' }),
+  },
+  {
+    name: 'xai-responses',
+    protocol: 'openai-responses',
+    folders: ['xai'],
+    only: (recordedUrl) => recordedUrl.endsWith('/responses'),
+    floor: { files: 5, exchanges: 10, streams: 3, rounds: 5, conversations: 1 },
+    make: (destination) => openai({ ...options(destination, '/v1'), server: 'xai' }),
+  },
+  {
+    name: 'xai-chat',
+    protocol: 'openai-chat',
+    folders: ['xai', 'uc-ai/xai'],
+    only: (recordedUrl) => recordedUrl.endsWith('/chat/completions'),
+    floor: { files: 10, exchanges: 15, streams: 3, rounds: 5, conversations: 3 },
+    make: (destination) => openai({ ...options(destination, '/v1'), server: 'xai', protocol: 'openai-chat' }),
+  },
+  {
+    name: 'openrouter',
+    protocol: 'openai-chat',
+    folders: ['openrouter', 'uc-ai/openrouter'],
+    floor: { files: 20, exchanges: 34, streams: 8, rounds: 12, conversations: 4 },
+    make: (destination) => openai({ ...options(destination, '/api/v1'), server: 'openrouter' }),
   },
 ]
