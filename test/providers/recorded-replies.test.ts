@@ -10,6 +10,7 @@ import { expectedFromAnthropic } from './recorded/expected-anthropic.js'
 import { expectedFromChat } from './recorded/expected-chat.js'
 import { EXPECTED_ERRORS } from './recorded/expected-errors.js'
 import { expectedFromGoogle } from './recorded/expected-google.js'
+import { expectedFromOci } from './recorded/expected-oci.js'
 import { expectedFromOllama } from './recorded/expected-ollama.js'
 import { expectedFromResponses } from './recorded/expected-responses.js'
 import type { Raw } from './recorded/raw-json.js'
@@ -25,6 +26,7 @@ const EXPECTED: Record<AdapterUnderTest['name'], (recorded: RecordedResponse, re
   google: expectedFromGoogle,
   ollama: expectedFromOllama,
   'ollama-v1': expectedFromChat,
+  oci: expectedFromOci,
   'xai-responses': expectedFromResponses,
   'xai-chat': expectedFromChat,
   openrouter: expectedFromChat,

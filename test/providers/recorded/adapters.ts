@@ -1,8 +1,10 @@
 import type { ModelProvider } from '@sluice/core'
 import { anthropic } from '@sluice/providers/anthropic'
 import { google } from '@sluice/providers/google'
+import { oci } from '@sluice/providers/oci'
 import { ollama } from '@sluice/providers/ollama'
 import { openai } from '@sluice/providers/openai'
+import { SIGNING_KEY } from './signing-key.js'
 
 /** Where an adapter sends its requests. */
 export interface Destination {
@@ -20,6 +22,7 @@ export interface AdapterUnderTest {
     | 'google'
     | 'ollama'
     | 'ollama-v1'
+    | 'oci'
     | 'xai-responses'
     | 'xai-chat'
     | 'openrouter'
@@ -29,6 +32,7 @@ export interface AdapterUnderTest {
     | 'anthropic-messages'
     | 'google-generate-content'
     | 'ollama-chat'
+    | 'oci-generic'
   readonly folders: readonly string[]
   /** Which exchanges of the folders are this adapter's, by the recorded address; absent: all. */
   readonly only?: (recordedUrl: string) => boolean
@@ -101,6 +105,20 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     only: (recordedUrl) => recordedUrl.includes('/v1/'),
     floor: { files: 3, exchanges: 4, streams: 0, rounds: 1, conversations: 1 },
     make: (destination) => openai({ ...options(destination, '/v1'), protocol: 'openai-chat', dialect: 'compatible' }),
+  },
+  {
+    // both forms, told apart by the vendor of the model
+    name: 'oci',
+    protocol: 'oci-generic',
+    folders: ['uc-ai/oci'],
+    floor: { files: 5, exchanges: 7, streams: 0, rounds: 2, conversations: 1 },
+    make: ({ url, fetch }) =>
+      oci({
+        baseUrl: url,
+        auth: SIGNING_KEY,
+        compartmentId: 'ocid1.tenancy.oc1..aaaaaaaaXXXX...',
+        ...(fetch === undefined ? {} : { fetch }),
+      }),
   },
   {
     name: 'xai-responses',

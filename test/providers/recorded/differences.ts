@@ -3,6 +3,7 @@ import type { AcceptedDifference } from './difference.js'
 import { ANTHROPIC_DIFFERENCES } from './differences-anthropic.js'
 import { CHAT_DIFFERENCES } from './differences-chat.js'
 import { GOOGLE_DIFFERENCES } from './differences-google.js'
+import { OCI_DIFFERENCES } from './differences-oci.js'
 import { OLLAMA_DIFFERENCES, OLLAMA_V1_DIFFERENCES } from './differences-ollama.js'
 import { OPENROUTER_DIFFERENCES } from './differences-openrouter.js'
 import { RESPONSES_DIFFERENCES } from './differences-responses.js'
@@ -16,6 +17,7 @@ export const DIFFERENCES: Record<AdapterUnderTest['name'], readonly AcceptedDiff
   google: GOOGLE_DIFFERENCES,
   ollama: OLLAMA_DIFFERENCES,
   'ollama-v1': OLLAMA_V1_DIFFERENCES,
+  oci: OCI_DIFFERENCES,
   'xai-responses': XAI_RESPONSES_DIFFERENCES,
   'xai-chat': XAI_CHAT_DIFFERENCES,
   openrouter: OPENROUTER_DIFFERENCES,

@@ -1,4 +1,5 @@
 import type { AssistantPart, FilePart, JsonObject, ModelRequest, TextPart } from '@sluice/core'
+import { CallsInOrder } from './calls-in-order.js'
 import { NeutralHistory } from './neutral-history.js'
 import { compact, DEFAULT_CAP, toolsOf } from './neutral-settings.js'
 import type { ReadOptions } from './neutral-request.js'
@@ -36,24 +37,6 @@ export function fromOllamaRequest(body: Wire, { providerId }: ReadOptions): Mode
     stopSequences: options.stop,
     providerOptions: Object.keys(raw).length === 0 ? undefined : raw,
   }) as unknown as ModelRequest
-}
-
-/** Pairs results with calls where the recording has no ids: by their order. */
-class CallsInOrder {
-  readonly #open: string[] = []
-  #count = 0
-
-  called(id: unknown): string {
-    this.#count += 1
-    const own = textOf(id) || `tool_call_${this.#count}`
-    this.#open.push(own)
-    return own
-  }
-
-  answered(id: unknown): string {
-    const next = this.#open.shift() ?? ''
-    return textOf(id) || next
-  }
 }
 
 function addMessage(history: NeutralHistory, message: Wire, calls: CallsInOrder, provider: string): void {

@@ -3,6 +3,7 @@ import { testkitError } from '../testkit-error.js'
 import { fromChatRequest } from './from-chat-request.js'
 import { fromGoogleRequest } from './from-google-request.js'
 import { fromMessagesRequest } from './from-messages-request.js'
+import { fromOciRequest } from './from-oci-request.js'
 import { fromOllamaRequest } from './from-ollama-request.js'
 import { fromResponsesRequest } from './from-responses-request.js'
 import { isWire } from './recorded-json.js'
@@ -26,6 +27,7 @@ export function neutralRequest(protocol: Protocol, body: unknown, options: ReadO
   if (protocol === 'anthropic-messages') return fromMessagesRequest(body, options)
   if (protocol === 'google-generate-content') return fromGoogleRequest(body, options)
   if (protocol === 'ollama-chat') return fromOllamaRequest(body, options)
+  if (protocol === 'oci-generic' || protocol === 'oci-cohere') return fromOciRequest(body, options)
   if (protocol !== 'openai-responses' && protocol !== 'openai-chat') {
     throw testkitError('FIXTURE_INVALID', `Recorded requests of the protocol "${protocol}" cannot be read.`)
   }
