@@ -131,7 +131,10 @@ describe('streams', () => {
     'openai-responses': { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Half' },
     'openai-chat': { model: 'm', choices: [{ delta: { content: 'Half' } }] },
     'anthropic-messages': { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } },
+    'google-generate-content': { candidates: [{ content: { parts: [{ text: 'Half' }] } }] },
     'ollama-chat': { model: 'm', message: { role: 'assistant', content: 'Half' }, done: false },
+    'oci-generic': { index: 0, message: { role: 'ASSISTANT', content: [{ type: 'TEXT', text: 'Half' }] } },
+    'oci-cohere': { apiFormat: 'COHERE', text: 'Half' },
   }
   const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
   const streamOf = (protocol: string, ...events: unknown[]): RecordedResponse => {
@@ -154,7 +157,20 @@ describe('streams', () => {
           { choices: [{ error: { code: 502, message: 'Mid.' } }] },
         ],
         'anthropic-messages': [{ type: 'error', error: { type: 'overloaded_error', message: 'Mid.' } }],
+        'google-generate-content': [
+          { error: { code: 503, message: 'Mid.', status: 'UNAVAILABLE' } },
+          { error: { message: 'Mid.', status: 'INTERNAL' } },
+          [{ error: { code: 503, message: 'Mid.', status: 'UNAVAILABLE' } }],
+        ],
         'ollama-chat': [{ error: { code: 502, message: 'Mid.' } }],
+        'oci-generic': [
+          { code: 'InternalServerError', message: 'Mid.' },
+          { error: { code: 502, message: 'Mid.' } },
+        ],
+        'oci-cohere': [
+          { code: 503, message: 'Mid.' },
+          { apiFormat: 'COHERE', finishReason: 'ERROR', errorMessage: 'Mid.' },
+        ],
       }
       expect(events[protocol]).toBeDefined()
       for (const event of events[protocol] ?? []) {

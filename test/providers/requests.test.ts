@@ -135,11 +135,10 @@ describe('every protocol', () => {
       const calls = wireIds.slice(0, 3)
       expect([calls, [...calls].reverse()]).toContainEqual(wireIds.slice(3))
       for (const [index, id] of ids.entries()) {
-        expect(text).toMatch(
-          new RegExp(
-            `result of ${id.slice(0, 10)}[^{}]*${calls[index]}|${calls[index]}[^{}]*result of ${id.slice(0, 10)}`,
-          ),
-        )
+        const said = `result of ${id.slice(0, 10)}`
+        // one protocol puts the text of a result into an object of its own
+        const inside = '[^{}]*(?:"response":\\{[^{}]*)?'
+        expect(text).toMatch(new RegExp(`${said}[^{}]*${calls[index]}|${calls[index]}${inside}${said}`))
       }
     },
   )

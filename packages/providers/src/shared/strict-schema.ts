@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/core'
 import type { SchemaDialect } from './schema-dialect.js'
 import type { SchemaFault } from './schema-fault.js'
+import { acceptsNull, listed, nullable, typesOf, withNamedKeys } from './schema-nodes.js'
 import { isRecursive, resolveRef } from './schema-refs.js'
 import { WRAPPED_KEY } from './unwrap-output.js'
 import type { Wire } from './wire-json.js'
@@ -122,7 +123,7 @@ class Conversion {
     if (Array.isArray(variants)) return this.#union(node, variants, path, depth)
     if (Array.isArray(node.allOf)) return this.#intersection(node, node.allOf, path, depth)
     if (Array.isArray(node.enum) || Object.hasOwn(node, 'const')) {
-      return this.#dialect.literals === 'enum' ? this.#listed(node) : this.#literal(node)
+      return this.#dialect.literals === 'enum' ? listed(this.#literal(node)) : this.#literal(node)
     }
     return this.#typed(node, path, depth)
   }
@@ -164,17 +165,6 @@ class Conversion {
     return { ...(type === undefined ? {} : { type }), ...this.#about(node), ...literal }
   }
 
-  /** A literal in a protocol that lists strings and numbers only; others are said in words, and enforced by us. */
-  #listed(node: Wire): Wire {
-    const { const: only, ...rest } = this.#literal(node)
-    const values = Array.isArray(rest.enum) ? (rest.enum as unknown[]) : [only]
-    if (values.every((value) => typeof value === 'string' || typeof value === 'number'))
-      return { ...rest, enum: values }
-    const { enum: _enum, description, ...about } = rest
-    const words = `(one of: ${values.map((value) => JSON.stringify(value)).join(', ')})`
-    return { ...about, description: typeof description === 'string' ? `${description} ${words}` : words }
-  }
-
   #typed(node: Wire, path: string, depth: number): Wire {
     const type = node.type ?? (isWire(node.properties) ? 'object' : node.items === undefined ? undefined : 'array')
     const types = Array.isArray(type) ? (type as unknown[]) : [type]
@@ -194,7 +184,7 @@ class Conversion {
     const described = this.#dialect.records === true && isWire(extra) && Object.keys(extra).length > 0
     if (Object.hasOwn(node, 'patternProperties') || (extra !== undefined && extra !== false && !described)) {
       this.#fault(path, 'allows keys that are not named (a record or a loose object)')
-    } else if (!isWire(node.properties) && extra !== false) {
+    } else if (!isWire(node.properties) && extra !== false && !described) {
       this.#fault(path, 'is an object without named properties')
     }
     const required = new Set(wireList(node.required))
@@ -244,7 +234,7 @@ class Conversion {
       prefixItems: tuple.map((item, index) => this.#schema(item, `${path}[${index}]`, depth)),
       ...(isWire(more) && Object.keys(more).length > 0 ? { items: this.#schema(more, `${path}[]`, depth) } : {}),
       // a tuple without a further schema has as many items as it names
-      ...(isWire(more) ? {} : { minItems: tuple.length, maxItems: tuple.length }),
+      ...(isWire(more) ? {} : { minItems: node.minItems ?? tuple.length, maxItems: tuple.length }),
     }
   }
 
@@ -272,43 +262,4 @@ class Conversion {
     if (keyword === 'format') return this.#dialect.formats.has(String(value))
     return keyword !== 'minItems' || (typeof value === 'number' && value <= this.#dialect.mostMinItems)
   }
-}
-
-/** A record whose keys are a closed list is an object with these keys. */
-function withNamedKeys(node: Wire): Wire {
-  const { propertyNames, additionalProperties, ...rest } = node
-  const names = isWire(propertyNames) ? propertyNames.enum : undefined
-  if (!Array.isArray(names) || !isWire(additionalProperties) || node.properties !== undefined) return node
-  const properties = Object.fromEntries(names.map((name) => [String(name), additionalProperties]))
-  return { ...rest, properties, additionalProperties: false }
-}
-
-/** True where the author's schema lets the value be `null` by itself. */
-function acceptsNull(node: Wire): boolean {
-  if (node.type === 'null' || node.const === null) return true
-  if (Array.isArray(node.type) && node.type.includes('null')) return true
-  if (Array.isArray(node.enum) && node.enum.includes(null)) return true
-  return [...wireList(node.anyOf), ...wireList(node.oneOf)].some((variant) => isWire(variant) && acceptsNull(variant))
-}
-
-function nullable(schema: Wire): Wire {
-  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] }
-  const simple = typeof schema.type === 'string' && schema.type !== 'object' && schema.type !== 'array'
-  if (!simple) {
-    const { description, ...rest } = schema
-    return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: 'null' }] }
-  }
-  const { const: only, ...rest } = schema
-  const values = Object.hasOwn(schema, 'const') ? [only] : schema.enum
-  return {
-    ...rest,
-    type: [schema.type, 'null'],
-    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
-  }
-}
-
-function typesOf(values: readonly unknown[]): string | string[] | undefined {
-  const types = new Set(values.map((value) => (value === null ? 'null' : typeof value)))
-  if ([...types].some((type) => !['string', 'number', 'boolean', 'null'].includes(type))) return undefined
-  return types.size === 1 ? ([...types][0] as string) : [...types]
 }
