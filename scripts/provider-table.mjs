@@ -83,6 +83,7 @@ const blocks = {
   behaviour: () =>
     traits([
       ['finish words', ({ finishReasons }) => words(finishReasons)],
+      ['other finish words', ({ otherFinish }) => (otherFinish === 'passed' ? 'passed through' : 'read as `stop`')],
       ['tool schemas', ({ schemas }) => (schemas.tools === 'strict' ? 'strict where they can be' : 'as written')],
       [
         'key that may be absent',

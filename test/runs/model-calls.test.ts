@@ -457,7 +457,7 @@ describe('structured output', () => {
   it('G-45: a protocol without structured output refuses the schema by name, before anything is sent', async () => {
     const { runtime, provider } = await house([], {
       agents: [desk([], { output: answer })],
-      script: { emulate: 'oci-generic' },
+      script: { structuredOutput: false },
     })
     const error = await failureOf(runtime.execute({ agent: 'ap_desk', input: QUESTION }))
     expect([error.code, provider.requests.length]).toEqual(['SCHEMA_UNSUPPORTED', 0])

@@ -19,6 +19,7 @@ export const ANTHROPIC_MESSAGES = {
     max_tokens: 'length',
     model_context_window_exceeded: 'length',
   },
+  otherFinish: 'passed',
   schemas: {
     tools: 'written',
     output: 'output_config.format',

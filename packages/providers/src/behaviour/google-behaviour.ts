@@ -22,6 +22,7 @@ export const GOOGLE_GENERATE_CONTENT = {
     IMAGE_PROHIBITED_CONTENT: 'content_filter',
     IMAGE_RECITATION: 'content_filter',
   },
+  otherFinish: 'passed',
   schemas: {
     tools: 'written',
     output: 'generationConfig.responseJsonSchema',

@@ -11,6 +11,7 @@ export const OLLAMA_CHAT = {
   environment: { apiKey: ['OLLAMA_API_KEY'], others: [] },
   defaults: { onToolError: 'throw', onToolLimit: 'throw' },
   finishReasons: { stop: 'stop', length: 'length', content_filter: 'content_filter' },
+  otherFinish: 'stop',
   schemas: {
     tools: 'written',
     output: 'format',

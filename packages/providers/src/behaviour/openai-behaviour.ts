@@ -39,6 +39,7 @@ const STRICT = {
 } as const satisfies Partial<SchemaBehaviour>
 
 const SHARED = {
+  otherFinish: 'passed',
   entry: '@sluice/providers/openai',
   id: 'openai',
   sdks: [{ package: 'openai', range: '^6.49.0' }],

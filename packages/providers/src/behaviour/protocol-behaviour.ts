@@ -80,10 +80,11 @@ export interface ProtocolBehaviour {
   /** What follows where a handler throws, and where the bound of tool calls is met, and the runtime says `provider` (G-33, G-37). */
   readonly defaults: ModelProvider['defaults']
   /**
-   * The provider's own words for why a reply ended (G-14). A word that stands nowhere is passed through; a reply with tool
-   * calls that says `stop` ended in `tool_calls`.
+   * The provider's own words for why a reply ended (G-14). A reply with tool calls that says `stop` ended in `tool_calls`.
    */
   readonly finishReasons: Readonly<Record<string, FinishReason>>
+  /** A word that stands nowhere: it is passed through, or means `stop`. */
+  readonly otherFinish: 'passed' | 'stop'
   readonly schemas: SchemaBehaviour
   readonly callIds: CallIdBehaviour
   /** How a result that failed is marked; `null` where the protocol has no flag and the text alone tells. */
