@@ -8,7 +8,8 @@ import type { WireReply } from './wire/wire-reply.js'
 
 const EACH = WIRED.map((adapter) => [adapter.protocol, adapter] as const)
 const OPENAI = ['openai-responses', 'openai-chat']
-const ALL = [...OPENAI, 'anthropic-messages']
+const OCI = ['oci-generic', 'oci-cohere']
+const ALL = [...OPENAI, 'anthropic-messages', ...OCI]
 const ignore = () => {}
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
@@ -72,7 +73,7 @@ const ROWS: ReadonlyArray<{
     schema: z.object({ a: tree }),
     wire: { a: { name: 'n', children: [] } },
     seen: { a: { name: 'n', children: [] } },
-    refusedBy: ['anthropic-messages', 'google-generate-content'],
+    refusedBy: ['anthropic-messages', 'google-generate-content', 'oci-cohere'],
   },
   {
     what: 'record',
