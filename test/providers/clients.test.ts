@@ -118,9 +118,13 @@ describe('the SDK', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { code: string; message: string })
-    expect(lines.map(({ code }) => code)).toEqual(['PROVIDER_SDK_MISSING', 'PROVIDER_SDK_MISSING'])
+    expect(lines.map(({ code }) => code)).toEqual(Array(5).fill('PROVIDER_SDK_MISSING'))
     expect(lines[0]?.message).toContain('npm install "openai@')
     expect(lines[1]?.message).toContain('npm install "@anthropic-ai/sdk@')
+    expect(lines[2]?.message).toContain('npm install "@google/genai@')
+    expect(lines[3]?.message).toContain('npm install "ollama@')
+    // it brings the other one along
+    expect(lines[4]?.message).toContain('npm install "oci-generativeaiinference@')
   })
 
   it('is asked for one client for each key and base URL, however many calls are made at once', async () => {

@@ -75,7 +75,7 @@ describe('google-generate-content', () => {
   })
 
   it('offers hosted tools as they were declared, each in an entry of its own', async () => {
-    const hostedTools = [
+    const hostedTools: ModelRequest['hostedTools'] = [
       { code: 'search', configuration: { googleSearch: {} } },
       { code: 'code', configuration: { codeExecution: {} } },
       { code: 'urls', configuration: { urlContext: {} } },

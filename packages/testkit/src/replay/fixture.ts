@@ -11,7 +11,7 @@ export interface FixtureEvent {
 export interface FixtureRequest {
   /** @default 'POST' */
   readonly method?: string
-  /** Host and path must be equal; the parameters of its query must be in the request. */
+  /** Host and path must be equal, a `*` in a segment of the path fits anything there; the parameters of its query must be in the request. */
   readonly url: string
   /**
    * What the JSON body must hold: every key that stands here, lists item by item. `{ "$contains": [...] }` fits a list that

@@ -132,6 +132,20 @@ describe('replay', () => {
     any.done()
   })
 
+  it('a star in the path fits what stands in its segment, and no more', async () => {
+    const url = (name: string) => `https://api.example.test/v1/models/${name}:answer`
+    const fixture: Fixture = {
+      exchanges: [{ request: { url: url('*') }, response: { body: { ok: true } } }],
+    }
+    const replayed = start(fixture)
+    for (const name of ['', 'a/b', 'x:answer/y']) {
+      expect(await failure(ask({}, url(name))), name).not.toBe('no failure')
+    }
+    expect(await failure(ask({}, 'https://api.example.test/v1/models/x'))).not.toBe('no failure')
+    expect((await ask({}, url('gemini-x'))).status).toBe(200)
+    expect(() => replayed.done()).toThrow('models/a/b:answer, fits no exchange')
+  })
+
   it('a second request of the same kind is a miss: the last reply is never repeated', async () => {
     const replayed = start({ exchanges: [{ request: post, response: { body: {} } }] })
     await ask({})
