@@ -72,12 +72,13 @@ class OciClients implements ConnectionClients {
   async #load(): Promise<Shared> {
     const { providerId, auth, region, fetch } = this.#source
     const [commonSdk, inferenceSdk] = OCI_GENERIC.sdks
-    const common = await loadSdk(commonSdk.package, commonSdk.range, () => import('oci-common'))
+    // the one that brings the other along is asked for first
     const { GenerativeAiInferenceClient: Client } = await loadSdk(
       inferenceSdk.package,
       inferenceSdk.range,
       () => import('oci-generativeaiinference'),
     )
+    const common = await loadSdk(commonSdk.package, commonSdk.range, () => import('oci-common'))
     const credentials = await makeCredentials(common, providerId, auth)
     this.#credentials = credentials
     return {
