@@ -145,6 +145,15 @@ describe('google-generate-content', () => {
     }
   })
 
+  it('a text with members that nobody has heard of is a text', async () => {
+    for (const reply of await bothOf([
+      { text: 'So ', partMetadata: { a: 1 } },
+      { text: 'it is.', unheardOf: true },
+    ])) {
+      expect(reply.parts).toEqual([{ type: 'text', text: 'So it is.' }])
+    }
+  })
+
   it('an image that the model drew is a file, and goes back to it', async () => {
     const wire = [{ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thoughtSignature: 'S' }]
     for (const reply of await bothOf(wire)) {

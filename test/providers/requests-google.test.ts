@@ -197,7 +197,7 @@ describe('google-generate-content', () => {
     ])
   })
 
-  it('has no bound for the tokens of a file, whose number grows with it', () => {
+  it('has no bound for the tokens of a file, whose number grows with it, and of what lies cached there', () => {
     const provider = GOOGLE.make({ baseUrl: 'http://127.0.0.1:9' })
     const bound = (mediaType: string) =>
       provider.inputTokensAtMost?.(
@@ -205,6 +205,9 @@ describe('google-generate-content', () => {
       )
     for (const mediaType of ['image/png', 'application/pdf', 'audio/wav']) expect(bound(mediaType)).toBeNull()
     expect(provider.inputTokensAtMost?.(request())).toBeGreaterThan(50)
+    for (const providerOptions of [{ cachedContent: 'cachedContents/1' }, { cached_content: 'cachedContents/1' }]) {
+      expect(provider.inputTokensAtMost?.(request({ providerOptions }))).toBeNull()
+    }
   })
 
   it('the body that goes out has the length that was measured, to the byte', async () => {

@@ -21,6 +21,9 @@ export function generateContentProtocol(providerId: string, thinking: GoogleThin
     fromBody: fromGoogleResponse,
     openStream: openGoogleStream,
     fileTokensAtMost: (mediaType) => (isImage(mediaType) ? GOOGLE_GENERATE_CONTENT.imageTokensAtMost : null),
+    // what lies cached at the provider is read as input
+    addsToInput: ({ providerOptions = {} }) =>
+      'cachedContent' in providerOptions || 'cached_content' in providerOptions,
     checkSchema: schemas.check,
     wrapsOutput: schemas.wrapsOutput,
   }

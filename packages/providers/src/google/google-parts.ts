@@ -50,7 +50,7 @@ export class GoogleParts {
     if (isWire(part.functionCall)) this.#call(part.functionCall, signatureOf(part), out)
     else if (isWire(part.inlineData)) this.#whole(this.#file(part, part.inlineData))
     else {
-      const member = Object.keys(part).find((name) => !TEXT_MEMBERS.has(name))
+      const member = typeof part.text === 'string' ? undefined : Object.keys(part).find((name) => !ABOUT_TEXT.has(name))
       if (member === undefined) this.#text(part, out)
       else this.#whole(this.#hosted(part, member))
     }
@@ -147,7 +147,7 @@ export class GoogleParts {
   }
 }
 
-const TEXT_MEMBERS = new Set(['text', 'thought', 'thoughtSignature'])
+const ABOUT_TEXT = new Set(['text', 'thought', 'thoughtSignature'])
 
 function signatureOf(part: Wire): string | undefined {
   return wireName(part.thoughtSignature)

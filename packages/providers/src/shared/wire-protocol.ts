@@ -46,6 +46,8 @@ export interface WireProtocol {
   openStream(reading: Reading): StreamReader
   /** An upper bound of the tokens of a file, whatever its size; `bytes` where it goes out as text; `null` where there is none. */
   fileTokensAtMost(mediaType: string): number | 'bytes' | null
+  /** True where the provider adds to a request what is not in it, so that its length bounds nothing. */
+  addsToInput?(request: ModelRequest): boolean
   checkSchema(schema: JsonObject, use: 'tool' | 'output'): void
   /** True where the answer schema's root is no object, so that the answer comes under a key of its own. */
   wrapsOutput(schema: JsonObject): boolean
