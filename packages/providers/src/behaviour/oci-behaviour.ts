@@ -77,5 +77,5 @@ export const OCI_COHERE = {
   reasoning: { member: '', form: 'none', budgets: null, goesBack: null },
   outputCap: 'maxTokens',
   stopSequences: 'stopSequences',
-  usage: 'no cache',
+  usage: 'cached inside input',
 } as const satisfies ProtocolBehaviour

@@ -9,6 +9,9 @@ export const FIXTURE_PROTOCOLS = Object.freeze([
   'openai-chat',
   'anthropic-messages',
   'google-generate-content',
+  'ollama-chat',
+  'oci-generic',
+  'oci-cohere',
 ] as const)
 
 /** Situations that are shipped for each protocol. */

@@ -189,6 +189,18 @@ describe('replay', () => {
     }
   })
 
+  it('streams lines of JSON, one a line, cut anywhere', async () => {
+    const lines = [{ text: 'Grüße 🧾' }, { done: true }]
+    for (const cutBytes of [undefined, 1, 7]) {
+      const response = { lines, ...(cutBytes === undefined ? {} : { cutBytes }) }
+      const replayed = start({ exchanges: [{ request: post, response }] })
+      const answer = await ask({})
+      expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
+      expect(await answer.text()).toBe('{"text":"Grüße 🧾"}\n{"done":true}\n')
+      replayed.done()
+    }
+  })
+
   it('CASE-12: a connection breaks where the fixture says', async () => {
     const events = [{ data: 'one' }, { data: 'two' }]
     const replayed = start({ exchanges: [{ request: post, response: { events, breakAfter: 1 } }] })
