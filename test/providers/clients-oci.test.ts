@@ -206,6 +206,28 @@ describe('credentials of OCI', () => {
   })
 })
 
+describe('a provider of credentials that has none', () => {
+  it('ends the call as one that was never sent, whatever it throws later', async () => {
+    const { privateKey } = SIGNING_KEY
+    let signed = false
+    const auth = {
+      getKeyId: async () => {
+        signed = true
+        throw new Error('the token has run out')
+      },
+      getPrivateKey: () => {
+        if (signed) throw new Error('no key any more')
+        return privateKey
+      },
+      getPassphrase: () => null,
+    }
+    const provider = oci({ auth, compartmentId: 'c', baseUrl: 'http://127.0.0.1:9' })
+    const error = await errorOf(provider.generate(request(), never()))
+    expect(error).toMatchObject({ code: 'PROVIDER_UNREACHABLE', retryable: false, sent: 'no' })
+    expect(error.message).toContain('the token has run out')
+  })
+})
+
 describe('options of oci()', () => {
   it('are named where they are not known or not of their type', () => {
     const faults = faultOf(() => oci({ protocol: 'oci-v2', apiKey: 'x', baseUrl: 'no url', region: '' } as never))

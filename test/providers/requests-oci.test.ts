@@ -183,6 +183,17 @@ describe('oci-cohere', () => {
     ])
   })
 
+  it('a system message at the end takes the place of neither the question nor the results', async () => {
+    const note: Message = { role: 'system', content: 'Now.' }
+    expect(await chatOf([user('go'), note])).toMatchObject({
+      message: 'go',
+      chatHistory: [{ role: 'SYSTEM', message: 'Now.' }],
+    })
+    const chat = await chatOf([user('go'), round('a'), { role: 'tool', content: [result('a', 'x')] }, note])
+    expect(chat.toolResults).toHaveLength(1)
+    expect(chat.chatHistory.at(-1)).toEqual({ role: 'SYSTEM', message: 'Now.' })
+  })
+
   it('a round that was answered stands in the history when the next question comes', async () => {
     const chat = await chatOf([
       user('go'),

@@ -51,8 +51,7 @@ class OciClients implements ConnectionClients {
   secrets(): readonly string[] {
     const { auth } = this.#source
     const given = typeof auth === 'object' && 'privateKey' in auth ? [auth.privateKey, auth.passphrase] : []
-    const held = [this.#credentials?.getPrivateKey(), this.#credentials?.getPassphrase()]
-    const texts = [...given, ...held].filter((text) => typeof text === 'string')
+    const texts = [...given, ...heldBy(this.#credentials)].filter((text) => typeof text === 'string')
     return texts.flatMap((text) => [text, ...text.split('\n').filter((line) => line.length >= SHORTEST_LINE)])
   }
 
@@ -103,6 +102,15 @@ class OciClients implements ConnectionClients {
       hint: 'Set OCI_REGION, or give `region` or `baseUrl`.',
       details: { provider: this.#source.providerId, variable: 'OCI_REGION' },
     })
+  }
+}
+
+/** What a provider of credentials holds now; one that has nothing yet may throw. */
+function heldBy(credentials: OciCredentials | undefined): ReadonlyArray<string | null | undefined> {
+  try {
+    return [credentials?.getPrivateKey(), credentials?.getPassphrase()]
+  } catch {
+    return []
   }
 }
 

@@ -1,6 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { JsonValue } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import type { Fixture } from './fixture.js'
 import { createReplayServer } from './replay-server.js'
@@ -190,7 +191,7 @@ describe('replay', () => {
   })
 
   it('streams lines of JSON, one a line, cut anywhere', async () => {
-    const lines = [{ text: 'Grüße 🧾' }, { done: true }]
+    const lines: JsonValue[] = [{ text: 'Grüße 🧾' }, { done: true }]
     for (const cutBytes of [undefined, 1, 7]) {
       const response = { lines, ...(cutBytes === undefined ? {} : { cutBytes }) }
       const replayed = start({ exchanges: [{ request: post, response }] })
