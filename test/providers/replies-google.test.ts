@@ -198,6 +198,25 @@ describe('google-generate-content', () => {
     expect(broken.delivered.parts[1]).toMatchObject({ toolCallId: 'tool_call_2', args: '{"city":"Flo"}' })
   })
 
+  it('a call that nobody ends is ended by the next one', async () => {
+    const named = (name: string, city: string) => ({
+      functionCall: { name, partialArgs: [{ jsonPath: '$.city', stringValue: city }], willContinue: true },
+    })
+    const parts = await partsTo(
+      GOOGLE,
+      sse(
+        [named('a', 'X'), named('b', 'Y')].map((part) => answer([part], STOP)),
+        false,
+      ),
+    )
+    expect(parts.flatMap((part) => (part.type === 'tool_call_delta' ? [[part.index, part.argsDelta]] : []))).toEqual([
+      [0, ''],
+      [0, '{"city":"X"}'],
+      [1, ''],
+    ])
+    expect(parts.at(-1)).toMatchObject({ reply: { parts: [{ args: '{"city":"X"}' }, { args: '{"city":"Y"}' }] } })
+  })
+
   it('CASE-14: arguments nested thousands deep are read, or the answer is an error, at once', async () => {
     for (const [open, close] of [
       ['[', ']'],
