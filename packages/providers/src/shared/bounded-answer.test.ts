@@ -57,4 +57,51 @@ describe('the bound of an answer', () => {
     await boundedBodyOf(response, 10)?.cancel()
     expect(state.cancelled).toBe(true)
   })
+
+  it('asks nothing of a body that says that it is too long', async () => {
+    const { state, response } = endless({ 'content-length': '96' })
+    await expect(boundedText(response, 95)).rejects.toThrow(AnswerTooLarge)
+    expect(state.cancelled).toBe(true)
+    expect(state.pieces).toBeLessThan(3)
+  })
+})
+
+describe('the bound of a stream', () => {
+  const inPieces = (...texts: string[]) => {
+    const pieces = texts.map((text) => new TextEncoder().encode(text))
+    return new Response(
+      new ReadableStream({
+        pull: (controller) => (pieces.length > 0 ? controller.enqueue(pieces.shift()) : controller.close()),
+      }),
+    )
+  }
+  const piecesOf = async (response: Response, ...bounds: number[]) => {
+    const pieces: string[] = []
+    for await (const piece of boundedBodyOf(response, ...bounds) as ReadableStream<Uint8Array>)
+      pieces.push(new TextDecoder().decode(piece))
+    return pieces
+  }
+
+  it('gives pieces that end where lines end, and what is left at the end, with every byte in its place', async () => {
+    expect(await piecesOf(inPieces('a', 'b\nc', 'd', '\n\n', 'e\nf'))).toEqual(['ab\n', 'cd\n\n', 'e\n', 'f'])
+    expect(await piecesOf(inPieces('a\r', 'b\r\n', 'c'))).toEqual(['a\r', 'b\r\n', 'c'])
+    expect(await piecesOf(inPieces('\n'))).toEqual(['\n'])
+    expect(await piecesOf(inPieces())).toEqual([])
+  })
+
+  it('holds for a line that does not end, and for all lines together', async () => {
+    await expect(piecesOf(inPieces('ab\n', 'cdef', 'gh'), 100, 5)).rejects.toThrow('longer than 5 bytes')
+    expect(await piecesOf(inPieces('ab\n', 'cde', 'fg\n'), 100, 5)).toEqual(['ab\n', 'cdefg\n'])
+    await expect(piecesOf(inPieces('ab\n', 'cd\n', 'ef\n'), 8, 5)).rejects.toThrow('longer than 8 bytes')
+  })
+
+  it('puts one line in very many pieces together once, however many there are', async () => {
+    const piece = new Uint8Array(1000).fill(0x61)
+    let left = 8000
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => (left-- > 0 ? controller.enqueue(piece) : controller.close()),
+    })
+    const pieces = await piecesOf(new Response(body))
+    expect(pieces.map((text) => text.length)).toEqual([8_000_000])
+  })
 })
