@@ -30,8 +30,13 @@ describe.each(BOTH)('%s', (_protocol, adapter) => {
     const stream = adapter.wire.stream({ text, calls })
     const expected = await streamedReplyTo(adapter, stream)
     const length = Buffer.byteLength(stream.bodyText ?? '')
-    const read = async (cuts: readonly number[]) => {
-      const provider = adapter.make({ baseUrl: 'http://127.0.0.1:9', fetch: exchangeFetch(stream, cuts) })
+    let cuts: readonly number[] = []
+    const provider = adapter.make({
+      baseUrl: 'http://127.0.0.1:9',
+      fetch: (...sent) => exchangeFetch(stream, cuts)(...sent),
+    })
+    const read = async (next: readonly number[]) => {
+      cuts = next
       const parts: StreamPart[] = []
       for await (const part of provider.stream(request(), never())) parts.push(part)
       const last = parts.pop()
@@ -41,8 +46,8 @@ describe.each(BOTH)('%s', (_protocol, adapter) => {
     for (let cut = 1; cut < length; cut++) expect(await read([cut]), `cut at ${cut}`).toEqual(expected)
     const random = seededRandom(SEED)
     for (let times = 0; times < 20; times++) {
-      const cuts = Array.from({ length: 1 + random(20) }, () => random(length)).sort((left, right) => left - right)
-      expect(await read(cuts), `seed ${SEED}, cuts ${cuts.join(' ')}`).toEqual(expected)
+      const some = Array.from({ length: 1 + random(20) }, () => random(length)).sort((left, right) => left - right)
+      expect(await read(some), `seed ${SEED}, cuts ${some.join(' ')}`).toEqual(expected)
     }
   })
 
@@ -54,6 +59,14 @@ describe.each(BOTH)('%s', (_protocol, adapter) => {
       bodyText: stream.bodyText?.replaceAll('\n\n', '\n') as string,
     }
     expect((await streamedReplyTo(adapter, dense)).parts).toEqual([{ type: 'text', text: 'All of it.' }])
+  })
+
+  it('an error that takes the place of an event, as bare JSON, is that error with what had come', async () => {
+    const begun = adapter.wire.cutOff({ text: 'Half' })
+    const bodyText = `${begun.bodyText}{"code":"InternalServerError","message":"Mid."}\n`
+    const error = await errorOf(partsTo(adapter, { ...begun, bodyText }))
+    expect(error).toMatchObject({ code: 'PROVIDER_OVERLOADED', retryable: true })
+    expect(error.delivered.parts).toEqual([{ type: 'text', text: 'Half' }])
   })
 
   it('the request id of an answer, and of an error, is the one that OCI gave', async () => {
