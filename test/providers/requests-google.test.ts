@@ -205,7 +205,8 @@ describe('google-generate-content', () => {
       )
     for (const mediaType of ['image/png', 'application/pdf', 'audio/wav']) expect(bound(mediaType)).toBeNull()
     expect(provider.inputTokensAtMost?.(request())).toBeGreaterThan(50)
-    for (const providerOptions of [{ cachedContent: 'cachedContents/1' }, { cached_content: 'cachedContents/1' }]) {
+    for (const name of ['cachedContent', 'cached_content']) {
+      const providerOptions = { [name]: 'cachedContents/1' }
       expect(provider.inputTokensAtMost?.(request({ providerOptions }))).toBeNull()
     }
   })
