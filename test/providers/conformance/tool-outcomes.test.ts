@@ -1,14 +1,7 @@
 // The same handler failure, bound and veto on every protocol, over a server in its own wire format: each ends as its row says
 // (G-33, G-37), and one setting of the runtime makes them all equal (G-34, G-39, CASE-15).
 // cites: G-33, G-34, G-35, G-37, G-39, G-40, G-44, CASE-15
-import type {
-  Generated,
-  GenerateOptions,
-  ModelProvider,
-  PluginInstance,
-  RuntimeOptions,
-  ToolStatus,
-} from '@sluice/core'
+import type { Generated, ModelProvider, PluginInstance, RuntimeOptions, ToolStatus } from '@sluice/core'
 import { createMemoryStore, createRuntime, definePlugin, defineTool, refuse, SluiceError, Veto } from '@sluice/core'
 import { PROTOCOL_BEHAVIOUR } from '@sluice/providers/behaviour'
 import { serveExchanges } from '@sluice/testkit'
