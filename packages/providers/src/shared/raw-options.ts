@@ -14,7 +14,7 @@ export interface OwnedMember {
 /** Which members of a body a raw provider option may not touch. */
 export interface RawOptionRules {
   readonly protocol: Protocol
-  /** Members that carry what the runtime answers for. */
+  /** Members that carry what the runtime answers for; `options.limit` is the member `limit` of the member `options`. */
   readonly owned: Readonly<Record<string, OwnedMember>>
   /** Members through which a tool would run at the provider. */
   readonly hosted: ReadonlySet<string>
@@ -30,6 +30,7 @@ export function mergeRawOptions(body: Wire, request: ModelRequest, rules: RawOpt
   if (options === undefined) return body
   for (const [key, value] of Object.entries(options)) {
     checkRawOption(key, value, rules)
+    if (isWire(value)) for (const [inner, each] of Object.entries(value)) checkRawOption(`${key}.${inner}`, each, rules)
     if (value === null) delete body[key]
     else body[key] = merged(key, body[key], value)
   }

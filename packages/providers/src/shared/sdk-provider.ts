@@ -1,5 +1,6 @@
 import type { JsonObject, ModelProvider, ModelReply, ModelRequest, Protocol, StreamPart } from '@sluice/core'
 import { AbortLink } from './abort-link.js'
+import { boundedText } from './bounded-answer.js'
 import type { ConnectionClients } from './connection-clients.js'
 import { parseAnswer } from './parse-answer.js'
 import type { Preparation } from './prepared-request.js'
@@ -37,7 +38,7 @@ export class SdkProvider implements ModelProvider {
   readonly #options: SdkProviderOptions
   readonly #wire: WireProtocol
   readonly #prepare: Preparation
-  readonly #streamTail: string
+  readonly #tails: { readonly plain: string; readonly stream: string }
   readonly #headers: Readonly<Record<string, string>>
 
   constructor(options: SdkProviderOptions) {
@@ -47,7 +48,8 @@ export class SdkProvider implements ModelProvider {
     this.#options = options
     this.#wire = options.wire
     this.#prepare = createPreparation(options.wire, options.objectBodies)
-    this.#streamTail = `,${JSON.stringify(options.wire.streamMembers).slice(1)}`
+    const members = JSON.stringify(options.wire.streamMembers).slice(1)
+    this.#tails = options.wire.tails ?? { plain: '}', stream: members === '}' ? members : `,${members}` }
     this.#headers = Object.freeze({ 'content-type': 'application/json', ...options.headers })
   }
 
@@ -147,6 +149,7 @@ export class SdkProvider implements ModelProvider {
   #post(client: SdkClient, request: ModelRequest, signal: AbortSignal, stream: boolean): SdkAnswer {
     const own = request.connection?.headers
     return client.post(this.#wire.path, {
+      model: request.model,
       body: this.#body(request, stream),
       headers: own === undefined ? this.#headers : { ...this.#headers, ...own },
       signal,
@@ -159,7 +162,7 @@ export class SdkProvider implements ModelProvider {
   #body(request: ModelRequest, stream: boolean): unknown {
     const { body, json } = this.#prepare.send(request)
     if (body !== undefined) return stream ? { ...body, ...this.#wire.streamMembers } : body
-    return stream ? json.slice(0, -1) + this.#streamTail : json
+    return stream ? json.slice(0, -this.#tails.plain.length) + this.#tails.stream : json
   }
 
   #reading(request: ModelRequest): Reading {
@@ -167,7 +170,7 @@ export class SdkProvider implements ModelProvider {
   }
 
   async #wholeReply(request: ModelRequest, response: Response): Promise<ModelReply> {
-    const body = parseAnswer(await response.text())
+    const body = parseAnswer(await boundedText(response))
     return this.#finish(this.#wire.fromBody(body, this.#reading(request)), request, response)
   }
 
@@ -206,9 +209,9 @@ export class SdkProvider implements ModelProvider {
   }
 }
 
-/** Some compatible servers answer a request for a stream with one JSON object. */
+/** Some compatible servers answer a request for a stream with one JSON object. (`x-ndjson` is a stream of them.) */
 function isWhole(response: Response): boolean {
-  return response.headers.get('content-type')?.includes('json') === true
+  return /[/+]json\b/.test(response.headers.get('content-type') ?? '')
 }
 
 function* wholeTexts(reply: ModelReply): Generator<StreamPart> {
