@@ -150,7 +150,8 @@ describe('the approval', () => {
          ended      completed; 2 requests
                     The invoices of vendor V-77 are now paid to the new account.
          ended      NOT_PAUSED; nothing was sent
-                    Run <id> is completed, not paused.
+                    Run <id> is completed, not paused. ap.lead approved
+                    <id>/m1.t1 at 2026-11-09T12:00:00.000Z.
          approval   consumed, question 2, decided by ap.lead
          books      V-77 is paid to AT611904300234573201, was DE89370400440532013000
          guards     passed: kill-switch 6, approval 1, budget 3, audit 4; paused: approval 2; not asked: budget 2, audit 2
