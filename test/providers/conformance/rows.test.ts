@@ -1,5 +1,4 @@
 // Each adapter does what its row of the table of behaviour says. One block of tests a row; a row without an adapter fails.
-// cites: G-4, G-14, G-33, G-37, G-45, G-46, G-49, G-50, CASE-16, CASE-17
 import { readFileSync } from 'node:fs'
 import type { JsonObject, Message, ModelRequest } from '@sluice/core'
 import type { ProtocolBehaviour } from '@sluice/providers/behaviour'
@@ -99,6 +98,7 @@ describe('the table', () => {
   })
 })
 
+// cites: G-4, G-14, G-33, G-37, G-45, G-46, G-49, G-50, CASE-16, CASE-17
 describe.each(ROWS.filter((row) => adapterFor(row) !== undefined).map((row) => [row.protocol, row] as const))(
   '%s',
   (_protocol, row) => {

@@ -1,6 +1,5 @@
 // The same handler failure, bound and veto on every protocol, over a server in its own wire format: each ends as its row says
 // (G-33, G-37), and one setting of the runtime makes them all equal (G-34, G-39, CASE-15).
-// cites: G-33, G-34, G-35, G-37, G-39, G-40, G-44, CASE-15
 import type { Generated, ModelProvider, PluginInstance, RuntimeOptions, ToolStatus } from '@sluice/core'
 import { createMemoryStore, createRuntime, definePlugin, defineTool, refuse, SluiceError, Veto } from '@sluice/core'
 import { PROTOCOL_BEHAVIOUR } from '@sluice/providers/behaviour'
@@ -133,6 +132,7 @@ function expectLimit(mode: 'throw' | 'finish', outcome: Outcome): void {
 
 const AGAIN: WireReply = { calls: [{ id: 'call_2', name: 'approve', args: '{"invoice":"INV-2"}' }] }
 
+// cites: G-33, G-34, G-35, G-37, G-39, G-40, G-44, CASE-15
 describe.each(ROWS)('%s', (_protocol, { defaults }, adapter) => {
   const failing = (settings?: Settings) =>
     run(adapter, { replies: [CALL, DONE], handler: fails, ...(settings === undefined ? {} : { settings }) })
