@@ -22,7 +22,9 @@ export interface Surroundings {
   readonly colour: boolean
 }
 
-const USAGE = `Usage: npm start -- [--live] [--provider openai|anthropic] [--scene <code>] [--log]
+const PROVIDERS = PROVIDER_CHOICES.map((choice) => choice.id)
+
+const USAGE = `Usage: npm start -- [--live] [--provider ${PROVIDERS.join('|')}] [--scene <code>] [--log]
 
   --live       asks the real providers whose key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY); this costs money
   --provider   only this provider
@@ -83,7 +85,9 @@ function readPlan(args: readonly string[], { print, env }: Surroundings): Plan |
   const [scenes, stories] = [SCENES.filter(wanted), STORIES.filter(wanted)]
   if (scenes.length + stories.length === 0) throw new Error(`There is no scene "${values.scene}".`)
   const named = PROVIDER_CHOICES.filter((choice) => values.provider === undefined || choice.id === values.provider)
-  if (named.length === 0) throw new Error(`There is no provider "${values.provider}".`)
+  if (named.length === 0) {
+    throw new Error(`There is no provider "${values.provider}"; there are ${PROVIDERS.join(', ')}.`)
+  }
   const { log } = values
   if (!values.live) return { live: false, log, scenes, stories, choices: named }
 

@@ -72,7 +72,7 @@ describe('npm start', () => {
   it.each([
     [['--lve'], /Unknown option '--lve'/],
     [['--scene', 'nothing'], /There is no scene "nothing"\./],
-    [['--provider', 'nobody'], /There is no provider "nobody"\./],
+    [['--provider', 'nobody'], /There is no provider "nobody"; there are openai, anthropic\./],
   ])('%j is wrong usage: it says what there is', async (args, message) => {
     const { code, out, errors } = await run(args)
     expect(code).toBe(2)
