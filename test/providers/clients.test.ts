@@ -158,6 +158,37 @@ describe('the SDK', () => {
   })
 })
 
+describe('headers and keys of a request', () => {
+  it('a header of the connection stands in the place of one of the adapter, in whatever case it is written', async () => {
+    const seen: (string | null)[] = []
+    const provider = openai({
+      apiKey: 'sk-own-0123456789',
+      headers: { 'X-Tenant': 'usual' },
+      fetch: async (_url, init) => {
+        seen.push(new Headers(init?.headers).get('x-tenant'))
+        return new Response('{}', { status: 500 })
+      },
+    })
+    await errorOf(provider.generate(request(), never()))
+    await errorOf(provider.generate(request({ connection: { headers: { 'x-tenant': 'acme' } } }), never()))
+    expect(seen).toEqual(['usual', 'acme'])
+  })
+
+  it('the key of the adapter stays out of errors when hundreds of tenants have brought their own', async () => {
+    const key = 'sk-own-0123456789'
+    const provider = openai({
+      apiKey: key,
+      fetch: async () => new Response(JSON.stringify({ error: { message: `bad ${key}` } }), { status: 401 }),
+    })
+    await errorOf(provider.generate(request(), never()))
+    for (let tenant = 0; tenant < 300; tenant++)
+      await errorOf(provider.generate(request({ connection: { apiKey: `sk-tenant-${tenant}-0123` } }), never()))
+    const error = await errorOf(provider.generate(request(), never()))
+    expect(error.message).toContain('[redacted]')
+    expect(error.message).not.toContain(key)
+  })
+})
+
 describe('a client of the user', () => {
   it('is used as it is, with retries off, and sees the body as an object', async () => {
     const server = await serveExchanges([{ status: 500, headers: {}, bodyText: '' }, OK_CHAT, OK_CHAT])

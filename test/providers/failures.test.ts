@@ -399,6 +399,24 @@ describe('the way to the provider', () => {
     expect(await errorOf(read())).toBe(reason)
   })
 
+  it.each(EACH)(
+    '%s: CASE-05: abort between two parts of a stream ends it, also where nothing listens',
+    async (_protocol, adapter) => {
+      const { bodyText, headers } = adapter.wire.cutOff({ text: 'Half of it.' })
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(bodyText)) })
+      const deaf = adapter.make({ baseUrl: 'http://127.0.0.1:9', fetch: async () => new Response(body, { headers }) })
+      const owner = new AbortController()
+      const reason = new Error('enough')
+      const read = async () => {
+        // while the consumer looks at a part, nothing waits for the next one
+        for await (const part of deaf.stream(request(), owner.signal)) {
+          if (part.type === 'text_delta' && part.text.endsWith('it.')) owner.abort(reason)
+        }
+      }
+      expect(await errorOf(read())).toBe(reason)
+    },
+  )
+
   it.each(EACH)('%s: an abort during a plain answer rejects with the reason', async (_protocol, adapter) => {
     const owner = new AbortController()
     const reason = new Error('enough')
@@ -445,6 +463,7 @@ describe('secrets', () => {
           ? []
           : [() => connected.generate(request({ connection: { apiKey: SECRET } }), never())]),
         () => connected.generate(request({ connection: { headers: { 'x-gateway': SECRET } } }), never()),
+        () => connected.generate(request({ connection: { headers: { 'x-gateway': `Bearer ${SECRET}` } } }), never()),
       ]) {
         const error = await errorOf(start())
         expect(ProviderError.isInstance(error)).toBe(true)

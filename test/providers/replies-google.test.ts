@@ -170,7 +170,7 @@ describe('google-generate-content', () => {
     }
   })
 
-  it('arguments that arrive value by value are told when they are whole; a call that was cut off keeps what came', async () => {
+  it('CASE-14: arguments that arrive value by value are told when they are whole; a call that was cut off keeps what came, as no JSON', async () => {
     const call = (functionCall: object) => answer([{ functionCall }])
     const piece = (stringValue: string, willContinue: boolean) => ({
       partialArgs: [{ jsonPath: '$.city', stringValue, willContinue }],
@@ -191,11 +191,16 @@ describe('google-generate-content', () => {
       { type: 'tool_call_delta', index: 1, toolCallId: 'tool_call_2', toolName: 'find', argsDelta: '' },
     ])
     expect(parts.at(-1)).toMatchObject({
-      reply: { finishReason: 'length', parts: [{ args: '{"city":"Kyoto"}' }, { args: '{"city":"Flo"}' }] },
+      reply: { finishReason: 'length', parts: [{ args: '{"city":"Kyoto"}' }, { args: '{"city":"Flo"' }] },
+    })
+    // also where the provider says that all is well
+    const stopped = await partsTo(GOOGLE, sse([...events, answer([], STOP)], false))
+    expect(stopped.at(-1)).toMatchObject({
+      reply: { parts: [{ args: '{"city":"Kyoto"}' }, { args: '{"city":"Flo"' }] },
     })
     const broken = await errorOf(partsTo(GOOGLE, sse(events, false)))
     expect(broken).toMatchObject({ code: 'PROVIDER_STREAM_BROKEN' })
-    expect(broken.delivered.parts[1]).toMatchObject({ toolCallId: 'tool_call_2', args: '{"city":"Flo"}' })
+    expect(broken.delivered.parts[1]).toMatchObject({ toolCallId: 'tool_call_2', args: '{"city":"Flo"' })
   })
 
   it('a call that nobody ends is ended by the next one', async () => {

@@ -54,7 +54,11 @@ describe('ollama-chat', () => {
     const codes = async (providerOptions: Record<string, unknown>) =>
       codeOf(sentBody(OLLAMA, request({ providerOptions: providerOptions as never })))
     expect(await codes({ tools: [] })).toBe('HOSTED_TOOL_UNDECLARED')
-    for (const raw of [{ options: { num_predict: -1 } }, { messages: [] }, { model: 'm' }, { stream: true }]) {
+    // its server reads names in whatever case they stand
+    expect(await codes({ Tools: [] })).toBe('HOSTED_TOOL_UNDECLARED')
+    const caps = [{ options: { num_predict: -1 } }, { options: null }, { options: [] }, { options: 'x' }]
+    const cased = [{ OPTIONS: null }, { Messages: [] }]
+    for (const raw of [...caps, ...cased, { messages: [] }, { model: 'm' }, { stream: true }]) {
       expect(await codes(raw), JSON.stringify(raw)).toBe('INVALID_CONFIG')
     }
   })

@@ -1,5 +1,5 @@
 // xAI and OpenRouter are settings of the adapter for OpenAI's protocols; any other server is a base URL of it.
-import type { AfterModelCallContext, Message, ModelProvider, ModelReply, ModelRequest } from '@sluice/core'
+import type { AfterModelCallContext, JsonObject, Message, ModelProvider, ModelReply, ModelRequest } from '@sluice/core'
 import { createMemoryStore, createRuntime, definePlugin } from '@sluice/core'
 import { OPENAI_SERVERS } from '@sluice/providers/behaviour'
 import type { OpenAIOptions } from '@sluice/providers/openai'
@@ -136,12 +136,29 @@ describe('what is asked for', () => {
   })
 
   it('a tool that runs at the server must be declared', async () => {
-    for (const [server, option] of [
-      ['xai', 'search_parameters'],
-      ['openrouter', 'plugins'],
+    for (const [server, protocol, option] of [
+      ['xai', 'openai-chat', 'search_parameters'],
+      ['xai', 'openai-responses', 'search_parameters'],
+      ['openrouter', 'openai-chat', 'plugins'],
+      ['openrouter', 'openai-chat', 'Plugins'],
     ] as const) {
-      const work = sent({ server, protocol: 'openai-chat' }, { providerOptions: { [option]: {} } })
-      expect((await errorOf(work)).code).toBe('HOSTED_TOOL_UNDECLARED')
+      const work = sent({ server, protocol }, { providerOptions: { [option]: {} } })
+      expect((await errorOf(work)).code, option).toBe('HOSTED_TOOL_UNDECLARED')
+    }
+    const online = sent({ server: 'openrouter' }, { model: 'vendor/model:online' })
+    expect((await errorOf(online)).code).toBe('HOSTED_TOOL_UNDECLARED')
+  })
+
+  it('a raw option lets no other model answer than the one that the gates were asked about', async () => {
+    const options: readonly JsonObject[] = [
+      { models: ['a/b'] },
+      { route: 'fallback' },
+      { preset: 'x' },
+      { MODEL: 'a/b' },
+    ]
+    for (const option of options) {
+      const work = sent({ server: 'openrouter' }, { providerOptions: option })
+      expect((await errorOf(work)).code, JSON.stringify(option)).toBe('INVALID_CONFIG')
     }
   })
 })

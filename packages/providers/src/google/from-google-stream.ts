@@ -16,7 +16,7 @@ class GoogleStream implements StreamReader {
   readonly #reading: Reading
   readonly #parts: GoogleParts
   readonly #answer: Wire = {}
-  readonly #candidate: Wire = {}
+  #candidate: Wire = {}
   #ended = false
 
   constructor(reading: Reading) {
@@ -64,7 +64,8 @@ class GoogleStream implements StreamReader {
 
   #read(candidate: Wire, out: StreamPart[]): void {
     const { content: _content, ...said } = candidate
-    Object.assign(this.#candidate, said)
+    // a spread, since the wire may hold any name
+    this.#candidate = { ...this.#candidate, ...said }
     const parts = contentParts(candidate)
     for (const part of parts) this.#parts.add(part, out)
     if (wireName(candidate.finishReason) !== undefined) this.#ended = true

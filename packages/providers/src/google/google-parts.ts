@@ -133,7 +133,10 @@ export class GoogleParts {
   }
 
   #callPart(open: OpenCall): AssistantPart {
-    const part = { type: 'tool_call' as const, toolCallId: open.id, toolName: open.name, args: argsOf(open) }
+    const whole = argsOf(open)
+    // a text that broke off must not pass for a shorter one: what is not at its end is no JSON
+    const args = !open.ended && open.partial.cutOff ? whole.slice(0, -1) : whole
+    const part = { type: 'tool_call' as const, toolCallId: open.id, toolName: open.name, args }
     return open.signature === undefined ? part : this.#own(part, { thoughtSignature: open.signature })
   }
 

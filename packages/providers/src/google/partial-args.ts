@@ -17,6 +17,11 @@ export class PartialArgs {
   /** The place whose text is not at its end. */
   #open: string | undefined
 
+  /** True while a text has more to come. */
+  get cutOff(): boolean {
+    return this.#open !== undefined
+  }
+
   /** Takes one piece; a piece whose path cannot be read is passed over. */
   add(piece: Wire): void {
     const path = wireText(piece.jsonPath)

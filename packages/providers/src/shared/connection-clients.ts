@@ -49,6 +49,8 @@ class Clients implements ConnectionClients {
   readonly #entries = new Map<string, Entry>()
   /** The client of requests that bring no connection of their own. */
   #usual: SdkClient | undefined
+  /** The key of requests that bring none: their client outlives its entry. */
+  #usualKey: string | undefined
 
   constructor(source: ClientSource) {
     this.#source = source
@@ -67,7 +69,7 @@ class Clients implements ConnectionClients {
   secrets(): readonly string[] {
     const keys = Array.from(this.#entries.values(), (entry) => entry.apiKey)
     const own = (this.#source.client as { apiKey?: unknown } | undefined)?.apiKey
-    return [...keys, own].filter((key) => typeof key === 'string')
+    return [...keys, this.#usualKey, own].filter((key) => typeof key === 'string')
   }
 
   async #makeUsual(): Promise<SdkClient> {
@@ -78,6 +80,7 @@ class Clients implements ConnectionClients {
 
   #for(apiKey: string | undefined, baseUrl: string | undefined): SdkClient | Promise<SdkClient> {
     const key = apiKey ?? this.#source.apiKey ?? keyFromEnvironment(this.#source, baseUrl)
+    if (apiKey === undefined) this.#usualKey = key
     return this.#remember(key, baseUrl, () => this.#source.create({ apiKey: key, baseUrl }))
   }
 

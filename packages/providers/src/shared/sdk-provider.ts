@@ -50,7 +50,7 @@ export class SdkProvider implements ModelProvider {
     this.#prepare = createPreparation(options.wire, options.objectBodies)
     const members = JSON.stringify(options.wire.streamMembers).slice(1)
     this.#tails = options.wire.tails ?? { plain: '}', stream: members === '}' ? members : `,${members}` }
-    this.#headers = Object.freeze({ 'content-type': 'application/json', ...options.headers })
+    this.#headers = Object.freeze(joinedHeaders({ 'content-type': 'application/json' }, options.headers ?? {}))
   }
 
   generate(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
@@ -151,7 +151,7 @@ export class SdkProvider implements ModelProvider {
     return client.post(this.#wire.path, {
       model: request.model,
       body: this.#body(request, stream),
-      headers: own === undefined ? this.#headers : { ...this.#headers, ...own },
+      headers: own === undefined ? this.#headers : joinedHeaders(this.#headers, own),
       signal,
       stream,
       maxRetries: 0,
@@ -197,16 +197,40 @@ export class SdkProvider implements ModelProvider {
       dialect: this.#wire.errors,
       secrets: this.#secrets(request),
       response,
-      partial: reader?.partial(),
+      partial: partialOf(reader),
     }
     return thrown === undefined ? brokenReply(undefined, context) : toProviderError(thrown, context)
   }
 
   #secrets({ connection = {} }: ModelRequest): readonly string[] {
     const { clients, headers } = this.#options
-    const known = [...Object.values(connection.headers ?? {}), ...Object.values(headers ?? {}), ...clients.secrets()]
+    const known = [...headerSecrets(connection.headers), ...headerSecrets(headers), ...clients.secrets()]
     return connection.apiKey === undefined ? known : [connection.apiKey, ...known]
   }
+}
+
+/** What a stream had delivered; nothing where that is what cannot be told. */
+function partialOf(reader: StreamReader | undefined): ReturnType<StreamReader['partial']> | undefined {
+  try {
+    return reader?.partial()
+  } catch {
+    return undefined
+  }
+}
+
+/** Names of headers have no case: the later value stands in the place of the earlier, not beside it. */
+function joinedHeaders(usual: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>) {
+  const joined: Record<string, string> = {}
+  for (const [name, value] of [...Object.entries(usual), ...Object.entries(own)]) joined[name.toLowerCase()] = value
+  return joined
+}
+
+/** A header's value, and what stands behind its first word: `Bearer` is no secret, but its token is. */
+function headerSecrets(headers: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.values(headers).flatMap((value) => {
+    const space = value.indexOf(' ')
+    return space === -1 ? [value] : [value, value.slice(space + 1).trim()]
+  })
 }
 
 /** Some compatible servers answer a request for a stream with one JSON object. (`x-ndjson` is a stream of them.) */

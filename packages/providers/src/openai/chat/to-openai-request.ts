@@ -1,4 +1,5 @@
 import type { AssistantMessage, FilePart, ModelRequest, TextPart, UserMessage } from '@sluice/core'
+import { SluiceError } from '@sluice/core'
 import type { OpenAIServer } from '../../behaviour/openai-servers.js'
 import { dataUrl, fileKind, unsupportedContent } from '../../shared/file-content.js'
 import { copyOptions, ownOptions } from '../../shared/part-options.js'
@@ -25,6 +26,10 @@ const RULES: RawOptionRules = {
     stream: { instead: 'Use `stream`.', allowed: false },
     store: { instead: 'State at the provider is off; the history goes with every request.', allowed: false },
     n: { instead: 'One reply is asked for; the output cap holds for it alone.', allowed: 1 },
+    // OpenRouter would let another model answer, which no gate has seen
+    models: { instead: 'Use `settings.fallback`: each model passes the gates.' },
+    route: { instead: 'Use `settings.fallback`: each model passes the gates.' },
+    preset: { instead: 'Say here what the preset would say.' },
   },
 }
 
@@ -37,6 +42,7 @@ export interface ChatContext {
 /** The body of `POST /chat/completions`. */
 export function toOpenAIRequest(request: ModelRequest, context: ChatContext): Wire {
   const { server, schemas } = context
+  refuseSearchByName(request, server)
   const body: Wire = { model: request.model, messages: messages(request, context) }
   if (hasTools(request)) body.tools = toolList(request, schemas)
   if (request.toolChoice !== undefined && hasTools(request)) body.tool_choice = toolChoice(request.toolChoice)
@@ -50,6 +56,19 @@ export function toOpenAIRequest(request: ModelRequest, context: ChatContext): Wi
   if (request.stopSequences !== undefined && request.stopSequences.length > 0) body.stop = request.stopSequences
   if (server.saysStore) body.store = false
   return mergeRawOptions(body, request, RULES)
+}
+
+/** A suffix of OpenRouter's models adds a search that runs at the server. */
+function refuseSearchByName({ model }: ModelRequest, server: OpenAIServer): void {
+  if (server.id !== 'openrouter' || !/:online$/i.test(model)) return
+  throw new SluiceError(
+    'HOSTED_TOOL_UNDECLARED',
+    `The model "${model}" would search the web, which no gate has seen.`,
+    {
+      hint: 'Leave ":online" out, and declare the search with hostedTool().',
+      details: { protocol: PROTOCOL, model },
+    },
+  )
 }
 
 /** A budget is asked for where the server takes one, and then instead of the level (G-49, G-50). */

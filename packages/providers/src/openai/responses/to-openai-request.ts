@@ -29,7 +29,7 @@ const PART_OPTIONS = ['prompt_cache_breakpoint', 'detail']
 
 const RULES: RawOptionRules = {
   protocol: PROTOCOL,
-  hosted: new Set(['tools', 'prompt']),
+  hosted: new Set(['tools', 'prompt', 'search_parameters']),
   owned: {
     model: { instead: 'Use `model`.' },
     input: { instead: 'Use `messages`.' },
