@@ -23,11 +23,12 @@ export interface Surroundings {
 }
 
 const PROVIDERS = PROVIDER_CHOICES.map((choice) => choice.id)
+const USUAL = PROVIDER_CHOICES.filter((choice) => choice.usual)
 
 const USAGE = `Usage: npm start -- [--live] [--provider ${PROVIDERS.join('|')}] [--scene <code>] [--log]
 
-  --live       asks the real providers whose key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY); this costs money
-  --provider   only this provider
+  --live       asks the real providers whose key is set (${USUAL.flatMap((choice) => choice.keyVariables).join(', ')}); this costs money
+  --provider   only this provider; without it ${USUAL.map((choice) => choice.id).join(' and ')} are played
   --scene      only this scene: ${[...SCENES, ...STORIES].map((scene) => scene.code).join(', ')}
   --log        also prints the log of the runtime on standard error, a line of JSON for each run that broke
 
@@ -84,18 +85,19 @@ function readPlan(args: readonly string[], { print, env }: Surroundings): Plan |
   const wanted = ({ code }: { readonly code: string }) => values.scene === undefined || code === values.scene
   const [scenes, stories] = [SCENES.filter(wanted), STORIES.filter(wanted)]
   if (scenes.length + stories.length === 0) throw new Error(`There is no scene "${values.scene}".`)
-  const named = PROVIDER_CHOICES.filter((choice) => values.provider === undefined || choice.id === values.provider)
+  const named =
+    values.provider === undefined ? USUAL : PROVIDER_CHOICES.filter((choice) => choice.id === values.provider)
   if (named.length === 0) {
     throw new Error(`There is no provider "${values.provider}"; there are ${PROVIDERS.join(', ')}.`)
   }
   const { log } = values
   if (!values.live) return { live: false, log, scenes, stories, choices: named }
 
-  const choices = named.filter((choice) => Boolean(env[choice.keyVariable]))
-  const keys = named.map((choice) => choice.keyVariable).join(' or ')
+  const choices = named.filter((choice) => choice.keyVariables.some((name) => Boolean(env[name])))
+  const keys = named.flatMap((choice) => choice.keyVariables).join(' or ')
   if (choices.length === 0) throw new Error(`--live needs a key: set ${keys}, or leave --live out to replay.`)
-  for (const { id, keyVariable } of named.filter((choice) => !choices.includes(choice))) {
-    print(`${id} is left out: ${keyVariable} is not set.\n`)
+  for (const { id, keyVariables } of named.filter((choice) => !choices.includes(choice))) {
+    print(`${id} is left out: ${keyVariables.join(' or ')} is not set.\n`)
   }
   return { live: true, log, scenes, stories, choices }
 }

@@ -72,7 +72,7 @@ describe('npm start', () => {
   it.each([
     [['--lve'], /Unknown option '--lve'/],
     [['--scene', 'nothing'], /There is no scene "nothing"\./],
-    [['--provider', 'nobody'], /There is no provider "nobody"; there are openai, anthropic\./],
+    [['--provider', 'nobody'], /There is no provider "nobody"; there are openai, anthropic, google, ollama, oci, oci-cohere, openai-chat\./],
   ])('%j is wrong usage: it says what there is', async (args, message) => {
     const { code, out, errors } = await run(args)
     expect(code).toBe(2)

@@ -8,6 +8,13 @@ import type { DeskKeys } from '../desk/desk-keys.js'
 export const DESK_MONTH = 'desk-month'
 export const CLERK_MONTH = 'clerk-month'
 
+/** US dollars per million tokens: made up, as a controller would write them down. */
+const OWN_PRICES = {
+  'ollama/qwen3:8b': { input: '1', output: '8' },
+  'oci/meta.llama-3.3-70b-instruct': { input: '2', output: '8' },
+  'oci/cohere.command-a-03-2025': { input: '2.5', output: '10' },
+} as const
+
 const TIME_ZONE = 'Europe/Vienna'
 const HOUR_MS = 3_600_000
 
@@ -21,6 +28,8 @@ export function deskGuards(keys: DeskKeys): readonly PluginInstance[] {
     killSwitch(),
     approval({ tools: ['ap_change_bank_account'], expiresIn: 8 * HOUR_MS, key: keys.approvals }),
     budget({
+      // no table knows what a machine of one's own costs, or a contract
+      prices: { models: OWN_PRICES },
       limits: [
         { id: 'run', scope: 'run', usd: '1' },
         { id: DESK_MONTH, scope: 'key', key: () => 'desk', per: 'month', timeZone: TIME_ZONE, usd: '200' },

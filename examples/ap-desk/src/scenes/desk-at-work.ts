@@ -61,7 +61,7 @@ export async function withDesk<Result>(
 ): Promise<Result> {
   const desk = openDesk()
   const wire = live ? undefined : replay(joined(fixtures, choice))
-  const model = `${choice.id}/${(live ? process.env[choice.modelVariable] : undefined) || choice.model}`
+  const model = `${choice.providerId ?? choice.id}/${(live ? process.env[choice.modelVariable] : undefined) || choice.model}`
   const open = () =>
     openRuntime(desk, model, wire === undefined ? choice.createLive() : choice.createReplayed(wire.apiKey), {
       logger,
@@ -136,6 +136,8 @@ async function openRuntime(
     serviceUser: SERVICE_USER,
     ...time,
     ...(logger === undefined ? {} : { logger }),
+    // what a broken tool ends in would differ from provider to provider: here it ends the run, whoever answers
+    settings: { onToolError: 'throw' },
     limits: { modelCalls: 8, durationMs: 120_000 },
   })
   return {
