@@ -23,6 +23,7 @@ const checks = [
   { name: 'walkthrough', command: node, args: ['scripts/readme-walkthrough.mjs'] },
   { name: 'rules', command: node, args: ['scripts/behaviour-coverage.mjs', '--check'] },
   { name: 'codes', command: node, args: ['scripts/error-codes.mjs', '--check'] },
+  { name: 'providers', command: node, args: ['scripts/provider-table.mjs', '--check'] },
   { name: 'unused', command: 'knip', args: ['--no-progress'] },
   {
     name: 'tests',

@@ -11,6 +11,10 @@ const page = join(root, 'docs', 'error-codes.md')
 const tables = [
   ['@sluice/core', 'packages/core/src/errors/error-codes.ts', 'ERROR_CODES'],
   ['@sluice/agents', 'packages/agents/src/error-codes.ts', 'AGENTS_ERROR_CODES'],
+  ['@sluice/hooks-budget', 'packages/hooks-budget/src/error-codes.ts', 'BUDGET_ERROR_CODES'],
+  ['@sluice/hooks-rate-limit', 'packages/hooks-rate-limit/src/rate-limit-codes.ts', 'RATE_LIMIT_CODES'],
+  ['@sluice/hooks-audit', 'packages/hooks-audit/src/audit-error-codes.ts', 'AUDIT_ERROR_CODES'],
+  ['@sluice/hooks-policy', 'packages/hooks-policy/src/policy-codes.ts', 'POLICY_CODES'],
   ['@sluice/testkit', 'packages/testkit/src/error-codes.ts', 'TESTKIT_ERROR_CODES'],
 ]
 
@@ -22,7 +26,8 @@ const lines = [
   '',
   'Every error of Sluice is a `SluiceError`: `code` is one of these and is never renamed, `message` says what happened, to what, and',
   'what to do, `reason` tells finer where one code covers several situations, `details` holds the figures. Recognise one with',
-  '`SluiceError.isInstance(error, code)`. A `Veto` carries the code of the plugin that threw it, which stands in no table.',
+  '`SluiceError.isInstance(error, code)`. A `Veto` carries the code of the plugin that threw it: those of the guards stand below, with',
+  'them; those of other plugins stand in no table here.',
   '"Again" marks codes where the same call may succeed later without a change. The number is that of the original system.',
 ]
 for (const [name, file, exported] of tables) {

@@ -236,6 +236,7 @@ describe('contexts', () => {
       sent: 'yes',
       usage: { inputTokens: 10, outputTokens: 5 },
       answeredModel: 'model-1',
+      reportedUsd: null,
       finishReason: 'tool_calls',
       durationMs: 1_500,
       error: null,
@@ -248,6 +249,16 @@ describe('contexts', () => {
       errorReference: null,
       resultDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
+  })
+
+  it('afterModelCall tells what the provider says that the call cost, where it says so', async () => {
+    const collector = collecting()
+    const given = await rig([reply('x').with({ reportedUsd: '0.0006789' }), reply('y')], {
+      plugins: [collector.plugin],
+    })
+    await given.run()
+    await given.run()
+    expect(collector.at('afterModelCall').map(({ reportedUsd }) => reportedUsd)).toEqual(['0.0006789', null])
   })
 
   it('usage that was not reported is null, and 0 is 0', async () => {

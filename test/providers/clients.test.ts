@@ -44,7 +44,9 @@ describe('options', () => {
     expect(fault.code).toBe('INVALID_CONFIG')
     for (const name of Object.keys(options)) expect(fault.message).toContain(`\`${name}\``)
     expect(faultOf(() => anthropic({ thinking: 'hard' } as never)).message).toContain('budget, adaptive')
-    expect(faultOf(() => openai({ dialect: 'strict' } as never)).message).toContain('openai, compatible')
+    expect(faultOf(() => openai({ dialect: 'strict' } as never)).message).toContain(
+      'openai, xai, openrouter, compatible',
+    )
   })
 
   it('are an object: a key in their place is told so and not shown', () => {
@@ -116,9 +118,13 @@ describe('the SDK', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { code: string; message: string })
-    expect(lines.map(({ code }) => code)).toEqual(['PROVIDER_SDK_MISSING', 'PROVIDER_SDK_MISSING'])
+    expect(lines.map(({ code }) => code)).toEqual(Array(5).fill('PROVIDER_SDK_MISSING'))
     expect(lines[0]?.message).toContain('npm install "openai@')
     expect(lines[1]?.message).toContain('npm install "@anthropic-ai/sdk@')
+    expect(lines[2]?.message).toContain('npm install "@google/genai@')
+    expect(lines[3]?.message).toContain('npm install "ollama@')
+    // it brings the other one along
+    expect(lines[4]?.message).toContain('npm install "oci-generativeaiinference@')
   })
 
   it('is asked for one client for each key and base URL, however many calls are made at once', async () => {
@@ -144,10 +150,42 @@ describe('the SDK', () => {
       const server = await serveExchanges([{ status: 500, headers: {}, bodyText: '' }])
       await errorOf(make({ baseUrl: server.url }).generate(request(), never()))
       expect(server.requests, protocol).toHaveLength(1)
-      expect(Number(server.requests[0]?.headers['x-stainless-timeout'] ?? 2_147_483)).toBe(2_147_483)
-      expect(server.requests[0]?.headers['x-stainless-retry-count']).toBe('0')
+      const { headers } = server.requests[0] as (typeof server.requests)[0]
+      expect(Number(headers['x-stainless-timeout'] ?? 2_147_483)).toBe(2_147_483)
+      expect(headers['x-stainless-retry-count'] ?? '0').toBe('0')
       await server.close()
     }
+  })
+})
+
+describe('headers and keys of a request', () => {
+  it('a header of the connection stands in the place of one of the adapter, in whatever case it is written', async () => {
+    const seen: (string | null)[] = []
+    const provider = openai({
+      apiKey: 'sk-own-0123456789',
+      headers: { 'X-Tenant': 'usual' },
+      fetch: async (_url, init) => {
+        seen.push(new Headers(init?.headers).get('x-tenant'))
+        return new Response('{}', { status: 500 })
+      },
+    })
+    await errorOf(provider.generate(request(), never()))
+    await errorOf(provider.generate(request({ connection: { headers: { 'x-tenant': 'acme' } } }), never()))
+    expect(seen).toEqual(['usual', 'acme'])
+  })
+
+  it('the key of the adapter stays out of errors when hundreds of tenants have brought their own', async () => {
+    const key = 'sk-own-0123456789'
+    const provider = openai({
+      apiKey: key,
+      fetch: async () => new Response(JSON.stringify({ error: { message: `bad ${key}` } }), { status: 401 }),
+    })
+    await errorOf(provider.generate(request(), never()))
+    for (let tenant = 0; tenant < 300; tenant++)
+      await errorOf(provider.generate(request({ connection: { apiKey: `sk-tenant-${tenant}-0123` } }), never()))
+    const error = await errorOf(provider.generate(request(), never()))
+    expect(error.message).toContain('[redacted]')
+    expect(error.message).not.toContain(key)
   })
 })
 

@@ -1,7 +1,7 @@
 import { CONTRACT_KEY, describeProvider } from '@sluice/testkit/contracts'
 import { WIRED } from './wire/adapters.js'
 
-for (const { protocol, wire, types, make } of WIRED) {
+for (const { protocol, wire, types, make, lacks = [] } of WIRED) {
   const text = 'A text of several words, umlauts (äöü) and 🌊.'
   const calls = [
     { id: 'call_one', name: 'first', args: '{"value":"ü"}' },
@@ -28,9 +28,14 @@ for (const { protocol, wire, types, make } of WIRED) {
         { name: 'second', args: '{}' },
       ],
     }),
-    reasoning: {
-      whole: wire.whole({ reasoning: { text: 'I think.', marker: 'MARKER-OF-REASONING' }, text: 'So it is.' }),
-      marker: 'MARKER-OF-REASONING',
-    },
+    ...(lacks.includes('reasoning')
+      ? {}
+      : {
+          reasoning: {
+            whole: wire.whole({ reasoning: { text: 'I think.', marker: 'MARKER-OF-REASONING' }, text: 'So it is.' }),
+            marker: 'MARKER-OF-REASONING',
+          },
+        }),
+    ...(lacks.includes('keys') ? { requestKeys: false } : {}),
   })
 }

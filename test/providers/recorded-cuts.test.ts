@@ -11,6 +11,7 @@ import { hasRecordings } from './recorded/recordings-folder.js'
 
 const SEED = Number(process.env.SLUICE_SEED ?? Date.now() % 1_000_000)
 const RANDOM_CUTS = 3
+const MOST_CUTS = 6000
 
 /** Some base URL: nothing is sent there, the answer comes from memory. */
 const NOWHERE = 'http://127.0.0.1:9'
@@ -38,20 +39,23 @@ describe.skipIf(!hasRecordings)('recorded streams in pieces', () => {
       },
     )
 
-    it('understands the shortest one cut at each of its bytes', async () => {
+    it.skipIf(whole.length === 0)('understands the shortest one cut at each of its bytes', async () => {
       const shortest = whole.reduce((left, right) =>
         bytesOf(left.exchange.response) <= bytesOf(right.exchange.response) ? left : right,
       )
       const expected = await read(adapter, shortest, [])
       const length = bytesOf(shortest.exchange.response)
-      for (let cut = 1; cut < length; cut++) {
+      // a long one at every second or third byte, other ones in each run
+      const step = Math.ceil(length / MOST_CUTS)
+      for (let cut = 1 + (SEED % step); cut < length; cut += step) {
         expect(await read(adapter, shortest, [cut]), `${shortest.name} cut at ${cut}`).toEqual(expected)
       }
       expect(length).toBeGreaterThan(100)
     })
 
     it('has streams to cut', () => {
-      expect(whole.length).toBeGreaterThanOrEqual(15)
+      console.log(`${adapter.name}: ${whole.length} streams in pieces`)
+      expect(whole.length).toBeGreaterThanOrEqual(adapter.floor.streams)
     })
   })
 })

@@ -9,16 +9,27 @@ import { call, exchangesOf, isFailure, requestOf } from './recorded/exchanges.js
 import { expectedFromAnthropic } from './recorded/expected-anthropic.js'
 import { expectedFromChat } from './recorded/expected-chat.js'
 import { EXPECTED_ERRORS } from './recorded/expected-errors.js'
+import { expectedFromGoogle } from './recorded/expected-google.js'
+import { expectedFromOci } from './recorded/expected-oci.js'
+import { expectedFromOllama } from './recorded/expected-ollama.js'
 import { expectedFromResponses } from './recorded/expected-responses.js'
 import type { Raw } from './recorded/raw-json.js'
+import { rawEvents } from './recorded/raw-json.js'
 import { hasRecordings, recordingsFolder } from './recorded/recordings-folder.js'
 import type { ReplyFacts } from './recorded/reply-facts.js'
 import { factsOf } from './recorded/reply-facts.js'
 
-const EXPECTED: Record<AdapterUnderTest['name'], (recorded: RecordedResponse) => ReplyFacts> = {
+const EXPECTED: Record<AdapterUnderTest['name'], (recorded: RecordedResponse, request: unknown) => ReplyFacts> = {
   'openai-responses': expectedFromResponses,
   'openai-chat': expectedFromChat,
   anthropic: expectedFromAnthropic,
+  google: expectedFromGoogle,
+  ollama: expectedFromOllama,
+  'ollama-v1': expectedFromChat,
+  oci: expectedFromOci,
+  'xai-responses': expectedFromResponses,
+  'xai-chat': expectedFromChat,
+  openrouter: expectedFromChat,
 }
 
 const RATE_LIMIT = /^(x-ratelimit-|anthropic-ratelimit-|retry-after)/
@@ -65,7 +76,7 @@ describe.skipIf(!hasRecordings)('recorded replies', () => {
 function expectReply(adapter: AdapterUnderTest, { exchange }: Placed, outcome: Outcome, providerId: string): void {
   if ('error' in outcome) throw outcome.error
   const { reply, deltas } = outcome
-  const expected = EXPECTED[adapter.name](exchange.response)
+  const expected = EXPECTED[adapter.name](exchange.response, exchange.request.body)
   expect(factsOf(reply, providerId)).toEqual(expected)
   expect(JSON.parse(JSON.stringify(reply))).toEqual(reply)
   expect(reply.usageMismatch).toBeUndefined()
@@ -84,15 +95,28 @@ function expectReply(adapter: AdapterUnderTest, { exchange }: Placed, outcome: O
   }
 }
 
+/** What an error answer says: Ollama puts the text itself under `error`. */
+function textOf(body: Raw): string {
+  return typeof body.error === 'string' ? body.error : (body.error ?? body).message
+}
+
+/** The status that an error in the middle of a stream says it stands for. */
+function statusInside({ bodyText = '' }: RecordedResponse): number | undefined {
+  const [inside] = rawEvents(bodyText).flatMap((event) =>
+    typeof event.error?.code === 'number' ? [event.error.code] : [],
+  )
+  return inside as number | undefined
+}
+
 function expectError(name: string, { exchange }: Placed, outcome: Outcome): void {
   const error = 'error' in outcome ? outcome.error : undefined
   if (!ProviderError.isInstance(error)) throw error ?? new Error('a reply came where an error was recorded')
   const { response } = exchange
   expect({ code: error.code, retryable: error.retryable }).toEqual(EXPECTED_ERRORS[name])
-  expect(error.status).toBe(response.status >= 400 ? response.status : undefined)
+  expect(error.status).toBe(response.status >= 400 ? response.status : statusInside(response))
   expect(error.sent).toBe('yes')
   const body = response.body as Raw | undefined
-  if (body !== undefined) expect(error.message).toContain((body.error ?? body).message)
+  if (body !== undefined) expect(error.message).toContain(textOf(body))
   if (body?.request_id !== undefined) expect(error.requestId).toBe(body.request_id)
   if (response.headers['retry-after'] !== undefined)
     expect(error.retryAfterMs).toBe(Number(response.headers['retry-after']) * 1000)

@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { AGENTS_ERROR_CODES } from '@sluice/agents'
 import { ERROR_CODES } from '@sluice/core'
+import { AUDIT_ERROR_CODES } from '@sluice/hooks-audit'
+import { BUDGET_ERROR_CODES } from '@sluice/hooks-budget'
+import { POLICY_CODES } from '@sluice/hooks-policy'
+import { RATE_LIMIT_CODES } from '@sluice/hooks-rate-limit'
 import { TESTKIT_ERROR_CODES } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -48,9 +52,16 @@ describe('the table of error codes', () => {
   it('X-3: the page of the docs has them all, and is that of the tables', async () => {
     const page = readFileSync(join(ROOT, 'docs', 'error-codes.md'), 'utf8')
     const listed = [...page.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((match) => match[1])
-    expect(listed).toEqual(
-      [ERROR_CODES, AGENTS_ERROR_CODES, TESTKIT_ERROR_CODES].flatMap((table) => Object.keys(table)),
-    )
+    const tables = [
+      ERROR_CODES,
+      AGENTS_ERROR_CODES,
+      BUDGET_ERROR_CODES,
+      RATE_LIMIT_CODES,
+      AUDIT_ERROR_CODES,
+      POLICY_CODES,
+      TESTKIT_ERROR_CODES,
+    ]
+    expect(listed).toEqual(tables.flatMap((table) => Object.keys(table)))
     const script = join(ROOT, 'scripts', 'error-codes.mjs')
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--check'])
     expect(stdout).toContain('up to date')

@@ -455,7 +455,7 @@ describe('structured output', () => {
   })
 
   it('G-45: a protocol without structured output refuses the schema by name, before anything is sent', async () => {
-    const script = { emulate: 'oci-generic' } as const
+    const script = { structuredOutput: false } as const
     const { runtime, provider } = await house([], { agents: [desk()], script })
     const asked = runtime.execute({ agent: 'ap_desk', input: QUESTION, output: answer })
     expect([(await failureOf(asked)).code, provider.requests.length]).toEqual(['SCHEMA_UNSUPPORTED', 0])

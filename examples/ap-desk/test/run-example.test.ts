@@ -26,7 +26,7 @@ async function serve(variable: string, fixture: Fixture) {
 }
 
 describe('npm start', () => {
-  it('plays every scene on both providers and ends with a summary', async () => {
+  it('plays every scene and story on both providers and ends with a summary', async () => {
     const { code, out } = await run([])
     expect(code).toBe(0)
     expect(out).toContain(
@@ -34,7 +34,7 @@ describe('npm start', () => {
     )
     expect(out).toContain('=== The accounts-payable desk on anthropic (anthropic-messages; replayed')
     const summary =
-      /14 scenes, each ended as expected; 24 model calls, 14 tools ran; gates: 52 passed, 6 vetoed, 2 paused; [\d.]+ s; replayed, nothing was sent/
+      /22 scenes, each ended as expected; 50 model calls, 36 tools ran; gates: \d+ passed, 12 vetoed, 6 paused; [\d.]+ s; replayed, nothing was sent/
     expect(out).toMatch(summary)
     // oxlint-disable-next-line no-control-regex -- the point of this line
     expect(out).not.toMatch(/\u001b/)
@@ -52,6 +52,16 @@ describe('npm start', () => {
     ])
   })
 
+  it('plays one story where it is asked for, under its own number', async () => {
+    const { code, out } = await run(['--scene', 'kill-switch', '--provider', 'anthropic'])
+    expect(code).toBe(0)
+    expect(out).toContain('\n10. The kill switch: nothing runs until somebody takes it off\n')
+    expect(out).toContain('ended      KILL_SWITCH_ON by hooks-policy/kill-switch at beforeExecution; nothing was sent')
+    expect(out).toMatch(
+      /\n1 scene, each ended as expected; 2 model calls, 2 tools ran; gates: \d+ passed, 2 vetoed, 0 paused;/,
+    )
+  })
+
   it('needs no key, and takes no notice of what the environment says of servers', async () => {
     vi.stubEnv('OPENAI_API_KEY', '')
     vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1')
@@ -62,7 +72,10 @@ describe('npm start', () => {
   it.each([
     [['--lve'], /Unknown option '--lve'/],
     [['--scene', 'nothing'], /There is no scene "nothing"\./],
-    [['--provider', 'nobody'], /There is no provider "nobody"\./],
+    [
+      ['--provider', 'nobody'],
+      /There is no provider "nobody"; there are openai, anthropic, google, ollama, oci, oci-cohere, openai-chat\./,
+    ],
   ])('%j is wrong usage: it says what there is', async (args, message) => {
     const { code, out, errors } = await run(args)
     expect(code).toBe(2)
@@ -94,6 +107,36 @@ describe('npm start -- --live', () => {
     expect(out).toMatch(/1 scene, each ended as expected; .*; live$/m)
   })
 
+  it('plays a story on a real provider too: what the operator does is the same', async () => {
+    const server = await serve('OPENAI_BASE_URL', loadFixture('openai-responses/several-calls'))
+    vi.stubEnv('OPENAI_API_KEY', 'a-key')
+    const { code, out } = await run(['--live', '--scene', 'kill-switch'], { OPENAI_API_KEY: 'a-key' })
+    server.done()
+    expect(code).toBe(0)
+    expect(out.match(/ended {6}KILL_SWITCH_ON/g)).toHaveLength(2)
+    expect(out).toMatch(/1 scene, each ended as expected; .*; live$/m)
+  })
+
+  it('a story takes it as it comes: where the model does not ask for the change, nobody is asked', async () => {
+    const server = await serve('OPENAI_BASE_URL', loadFixture('openai-responses/text'))
+    vi.stubEnv('OPENAI_API_KEY', 'a-key')
+    const { code, out } = await run(['--live', '--scene', 'approval-answered'], { OPENAI_API_KEY: 'a-key' })
+    server.done()
+    expect(code).toBe(0)
+    expect(out).toContain('note       the replay ends with paused, paused, completed, NOT_PAUSED')
+    expect(out).toContain('1 ended otherwise than in the replay')
+  })
+
+  it('a model that the price table does not know is not asked, and the veto says what to do', async () => {
+    const server = await serve('OPENAI_BASE_URL', loadFixture('openai-responses/text'))
+    vi.stubEnv('OPENAI_API_KEY', 'a-key')
+    vi.stubEnv('OPENAI_MODEL', 'gpt-of-our-own')
+    const { out } = await run(['--live', '--scene', 'tools-called'], { OPENAI_API_KEY: 'a-key' })
+    expect(server.requests).toEqual([])
+    expect(out).toContain('PRICE_UNKNOWN by hooks-budget at beforeModelCall')
+    expect(out).toContain('gpt-of-our-own')
+  })
+
   it('takes it as it comes: a model that does not ask for the write ends another way, and that is no fault', async () => {
     const server = await serve('OPENAI_BASE_URL', loadFixture('openai-responses/text'))
     vi.stubEnv('OPENAI_API_KEY', 'a-key')
@@ -115,6 +158,7 @@ describe('npm start -- --live', () => {
     const { out } = await run(['--live', '--provider', 'openai'], { OPENAI_API_KEY: 'a-key' })
     expect(out).toContain('PROVIDER_AUTH')
     expect(out).toContain('openai cannot be used like this; its other scenes are left out.')
+    expect(out).not.toContain('The kill switch')
   })
 })
 

@@ -1,14 +1,19 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { capturedLogger, loadFixture } from '@sluice/testkit'
+import { capturedLogger, fakeClock, loadFixture } from '@sluice/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Account } from '../src/account/account.js'
 import { createPainter } from '../src/account/painter.js'
-import { writeAccount } from '../src/account/write-account.js'
+import { deskGates, writeAccount } from '../src/account/write-account.js'
 import { playScene } from '../src/scenes/play-scene.js'
 import { PROVIDER_CHOICES } from '../src/scenes/provider-choice.js'
 import { SCENES } from '../src/scenes/scenes.js'
+import { STORIES } from '../src/stories/stories.js'
+
+/** Prices change with the day; the accounts are those of this one. */
+const NOON = Date.UTC(2026, 10, 9, 12)
+const options = () => ({ logger: capturedLogger(), clock: fakeClock({ now: NOON }) })
 
 const PASSED = ['authorize passed', 'desk-rules passed', 'four-eyes passed']
 
@@ -67,9 +72,9 @@ const TOLD: Readonly<Record<string, Told>> = {
 
 const told = ({ effects, tools, row, books: { before, after, committed } }: Account): Told => ({
   gates: effects
-    .filter((effect) => effect.gates.length > 0)
+    .filter((effect) => deskGates(effect).length > 0)
     .map((effect) =>
-      effect.gates.map((gate) => `${gate.point === 'authorize' ? 'authorize' : gate.plugin} ${gate.answer}`),
+      deskGates(effect).map((gate) => `${gate.point === 'authorize' ? 'authorize' : gate.plugin} ${gate.answer}`),
     ),
   tools: tools.map((tool) => `${tool.toolCode} ${tool.status}`),
   row: `${row?.status} ${row?.error?.code ?? null}`,
@@ -81,7 +86,7 @@ const plain = createPainter(false)
 // cites: B-10, B-11, B-15, T-4, T-6
 describe.each(PROVIDER_CHOICES)('the scenes on $id', (choice) => {
   it.each(SCENES)('$code ends with $expected, and its account says so', async (scene) => {
-    const account = await playScene(scene, choice, { logger: capturedLogger() })
+    const account = await playScene(scene, choice, options())
     expect(account.ending.code).toBe(scene.expected)
     expect(told(account)).toEqual(TOLD[scene.code])
     // the records are read back as the caller who asked, and agree with what the caller got
@@ -100,11 +105,7 @@ describe('the account', () => {
   const play = async (code: string) => {
     const scene = SCENES.find((each) => each.code === code)
     if (choice === undefined || scene === undefined) throw new Error(`There is no scene ${code}.`)
-    return writeAccount(
-      await playScene(scene, choice, { logger: capturedLogger() }),
-      SCENES.indexOf(scene) + 1,
-      plain,
-    ).join('\n')
+    return writeAccount(await playScene(scene, choice, options()), SCENES.indexOf(scene) + 1, plain).join('\n')
   }
 
   it('T-6: of a veto', async () => {
@@ -113,30 +114,34 @@ describe('the account', () => {
          who        night-job (db); bound to the run: invoice INV-1002, vendor V-77, no clerk
          asks       Please approve invoice INV-1002.
          gates      ap_approve_invoice  authorize passed, desk-rules vetoed AP_CLERK_REQUIRED, four-eyes not asked
-                    1 model call        no gate stands there
+         guards     passed: kill-switch 3, budget 1, audit 2; not asked: approval 1, budget 1, audit 1
          tools      ap_approve_invoice  vetoed  {"invoice":"INV-1002"} -> did not run
-         tokens     330 in, 25 out
+         tokens     330 in, 25 out; this month $0.00182 spent of $200.00, $199.99818 left
          ended      AP_CLERK_REQUIRED by desk-rules at beforeToolCall
                     A named clerk is required.
          books      rolled back: approvals 1 -> 1, last number 1000 -> 1000
-         row        failed, veto: AP_CLERK_REQUIRED"
+         row        failed, veto: AP_CLERK_REQUIRED
+         audit log  6 entries, verified"
     `)
   })
 
   it('T-4, B-15, B-21: of a rollback, with the error under its reference', async () => {
-    const text = (await play('rollback')).replaceAll(/ERR-\d{17}/g, 'ERR-<time>')
+    const anyTime = (text: string) => text.replaceAll(/ERR-\d{17}/g, 'ERR-<time>')
+    const text = anyTime(await play('rollback'))
+    expect(anyTime(readFileSync(new URL('../README.md', import.meta.url), 'utf8'))).toContain(text)
     expect(text).toMatchInlineSnapshot(`
       "7. Rolled back: the code breaks after a write
          who        petra.k (authenticated); bound to the run: invoice INV-1002, vendor V-77, clerk petra.k
          asks       Please approve invoice INV-1002.
          gates      ap_approve_invoice  authorize passed, desk-rules passed, four-eyes passed
-                    1 model call        no gate stands there
+         guards     passed: kill-switch 3, approval 1, budget 2, audit 3
          tools      ap_approve_invoice  error   {"invoice":"INV-1002"} -> failed, on record under ERR-<time>
-         tokens     330 in, 25 out
+         tokens     330 in, 25 out; this month $0.00182 spent of $200.00, $199.99818 left
          ended      TOOL_FAILED
                     Tool "ap_approve_invoice" failed: AP_LEDGER_POSTINGS.PERIOD is closed (ERR-<time>)
          books      rolled back: approvals 1 -> 1, last number 1000 -> 1001; 1 number drawn that no row shows
          row        failed, tool: TOOL_FAILED
+         audit log  6 entries, verified
          error log  ERR-<time>: SqliteError: AP_LEDGER_POSTINGS.PERIOD is closed"
     `)
   })
@@ -148,15 +153,16 @@ describe('the account', () => {
          asks       Please approve invoice INV-2040.
          gates      ap_approve_invoice  authorize passed, desk-rules passed, four-eyes paused AP_SECOND_PERSON
                     ap_approve_invoice  authorize passed, desk-rules passed, four-eyes passed (attempt 2)
-                    2 model calls       no gate stands there
+         guards     passed: kill-switch 5, approval 1, budget 3, audit 4; not asked: approval 1, budget 1, audit 1
          paused     ap_approve_invoice waits for a human (AP_SECOND_PERSON of four-eyes); the runtime is closed meanwhile
                     ap.lead decides: approve, "The goods have arrived."; another runtime resumes
          tools      ap_approve_invoice  ok      {"invoice":"INV-2040"} -> {"approved":"INV-2040","approvalNo":1001}
          answer     Invoice INV-2040 is approved, with the consent of a second person.
-         tokens     721 in (256 from the cache), 44 out
+         tokens     721 in (256 from the cache), 44 out; this month $0.0028424 spent of $200.00, $199.9971576 left
          ended      completed (stop)
          books      committed: approvals 1 -> 2, last number 1000 -> 1001
-         row        completed"
+         row        completed
+         audit log  11 entries, verified"
     `)
   })
 })
@@ -168,13 +174,13 @@ describe('the example', () => {
     for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, folder)
     const [choice] = PROVIDER_CHOICES
     const [scene] = SCENES
-    if (choice !== undefined && scene !== undefined) await playScene(scene, choice, { logger: capturedLogger() })
+    if (choice !== undefined && scene !== undefined) await playScene(scene, choice, options())
     expect(readdirSync(folder)).toEqual([])
   })
 
   it('its own fixtures say that they are written by hand', () => {
     for (const { protocol } of PROVIDER_CHOICES)
-      for (const { fixture } of SCENES)
+      for (const fixture of [...SCENES.map((scene) => scene.fixture), ...STORIES.flatMap(({ fixtures }) => fixtures)])
         if ('own' in fixture) {
           const { origin, note } = loadFixture(new URL(`../fixtures/${protocol}/${fixture.own}.json`, import.meta.url))
           expect(origin).toBe('hand-written')

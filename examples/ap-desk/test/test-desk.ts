@@ -1,4 +1,4 @@
-import type { PluginList, RuntimeOptions, ToolDefinition } from '@sluice/core'
+import type { PluginList, RuntimeOptions, Store, ToolDefinition } from '@sluice/core'
 import { createMemoryStore, createRuntime, runInTransaction } from '@sluice/core'
 import type { Script } from '@sluice/testkit'
 import { capturedLogger } from '@sluice/testkit'
@@ -22,6 +22,10 @@ export const APPROVE = ['ap_approve_invoice', { invoice: 'INV-1002' }] as const
 export interface TestDeskOptions {
   /** @default the three rules */
   readonly plugins?: (desk: Desk) => PluginList
+  /** `provider/model` of the agents. @default 'scripted/desk' */
+  readonly model?: string
+  /** @default a store in memory */
+  readonly store?: Store
   readonly settings?: RuntimeOptions['settings']
   readonly clock?: RuntimeOptions['clock']
   readonly agents?: RuntimeOptions['agents']
@@ -31,14 +35,15 @@ export interface TestDeskOptions {
 export async function openTestDesk(script: Script, options: TestDeskOptions = {}) {
   const desk = openDesk()
   onTestFinished(() => desk.close())
-  const provider = scriptedProvider(script)
   const logger = capturedLogger()
-  const { plugins = ({ files }) => [deskRules({ controlFile: files.controls })], agents = [], ...rest } = options
+  const { plugins = ({ files }) => [deskRules({ controlFile: files.controls })], agents = [], ...others } = options
+  const { model = 'scripted/desk', store = createMemoryStore(), ...rest } = others
+  const provider = scriptedProvider(script, { id: model.split('/')[0] ?? '' })
   const runtime = await createRuntime({
-    store: createMemoryStore(),
+    store,
     logger,
     providers: [provider],
-    agents: [apDesk('scripted/desk'), ...agents],
+    agents: [apDesk(model), ...agents],
     plugins: plugins(desk),
     ...rest,
   })
@@ -70,7 +75,7 @@ export async function openTestDesk(script: Script, options: TestDeskOptions = {}
     ) =>
       runInTransaction(desk.books, (tx) =>
         runtime.generateText({
-          model: 'scripted/desk',
+          model,
           prompt: 'Please approve it.',
           tools: [tool],
           runContext,

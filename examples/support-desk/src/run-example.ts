@@ -5,13 +5,13 @@ import { expectedOf, openScriptedDesk, playScene } from './scenes/play-scenes.js
 import type { Scene } from './scenes/scenes.js'
 import { SCENES } from './scenes/scenes.js'
 
-/** Plays all scenes on one desk and prints them. Gives the exit code: 0, or 1 where something ended otherwise than it should. */
-export async function runExample(print: (line: string) => void): Promise<number> {
+/** Plays scenes on one desk and prints them. Gives the exit code: 0, or 1 where something ended otherwise than it should. */
+export async function runExample(print: (line: string) => void, scenes: readonly Scene[] = SCENES): Promise<number> {
   print('=== The support desk of two tenants (a scripted model: no key, nothing is sent)\n')
   const scripted = await openScriptedDesk()
   let unexpected = 0
   try {
-    for (const [index, scene] of SCENES.entries()) {
+    for (const [index, scene] of scenes.entries()) {
       const ending = await playScene(scene, scripted)
       if (ending.code !== expectedOf(scene)) unexpected++
       for (const line of account(scene, ending, index + 1)) print(line)
@@ -27,23 +27,35 @@ export async function runExample(print: (line: string) => void): Promise<number>
     await scripted.store.close()
   }
   const as = unexpected === 0 ? 'each ended as expected' : `${unexpected} ended otherwise than expected`
-  print(`\n${SCENES.length} scenes, ${as}; ${scripted.provider.calls.length} requests, none left this machine`)
+  print(`\n${scenes.length} scenes, ${as}; ${scripted.provider.calls.length} requests, none left this machine`)
   return unexpected === 0 ? 0 : 1
 }
 
-const row = (label: string, text: string): string => `   ${label.padEnd(11)}${text}`
+const LABEL = 11
+const WIDTH = 104
+
+/** A label and a text, on as many lines as it takes. */
+function row(label: string, text: string): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length >= WIDTH) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines.map((line, index) => `   ${(index === 0 ? label : '').padEnd(LABEL)}${line}`)
+}
 
 function account(scene: Scene, { code, text, requests }: Ending, number: number): readonly string[] {
   const head = `${number}. ${scene.title}`
-  if (scene.kind === 'top-up') return [head, row('adds', text)]
+  if (scene.kind === 'top-up') return [head, ...row('adds', text)]
   const { customer, question } = scene
   const sent = requests === 0 ? 'nothing was sent' : `${requests} requests`
   return [
     head,
-    row('who', `${customer.user} of ${customer.tenant} (${planOf(customer.tenant)})`),
-    row('asks', question),
-    row('ended', `${code}; ${sent}`),
-    row('', text),
+    ...row('who', `${customer.user} of ${customer.tenant} (${planOf(customer.tenant)})`),
+    ...row('asks', question),
+    ...row('ended', `${code}; ${sent}`),
+    ...row('', text),
   ]
 }
 

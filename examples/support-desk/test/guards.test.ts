@@ -67,6 +67,14 @@ describe('two tenants on one desk', () => {
     expect([await ask(nora), await ask(nora), await ask(nora), await ask(nora)].at(-1)).toBe('BUDGET_EXHAUSTED')
   })
 
+  it('B-26: explain shows where each of them stands, in the order in which they are asked', async () => {
+    const { desk: support } = await desk(0)
+    const { taps } = (await support.runtime.explain('support')).hooks
+    const at = (point: string) => taps.filter((tap) => tap.point === point).map(({ plugin }) => plugin)
+    expect(at('beforeExecution')).toEqual(['hooks-rate-limit', 'hooks-audit'])
+    expect(at('beforeModelCall')).toEqual(['hooks-budget', 'hooks-audit'])
+  })
+
   it('a run without a tenant sends nothing', async () => {
     const { desk: support, clock, provider } = await desk(0)
     const running = support.runtime.execute({

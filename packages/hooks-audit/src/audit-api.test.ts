@@ -279,7 +279,6 @@ describe('export', () => {
     for (const format of ['jsonl', 'cloudevents'] as const) {
       const text = await textOf(api.export(format))
       expect(text.split(/\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]/)).toHaveLength(3)
-      // eslint-disable-next-line no-control-regex
       expect(text).not.toMatch(/[\u001b\u202e]/)
     }
     const lines = await textOf(api.export('jsonl'))

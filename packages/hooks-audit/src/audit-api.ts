@@ -1,17 +1,17 @@
-import { createPublicKey } from 'node:crypto'
 import type { JsonValue, PluginHost } from '@sluice/core'
-import type { AuditDraft, AuditEntry, PersonalReference } from './audit-entry.js'
-import { NO_ENTRY } from './audit-entry.js'
+import type { AuditEntry, PersonalReference } from './audit-entry.js'
 import { auditError } from './audit-error.js'
 import type { ReadAuditOptions } from './audit-options.js'
 import { isLogName } from './audit-options.js'
-import type { ChainVerifier, VerifyOptions } from './chain-verifier.js'
+import type { VerifyOptions } from './chain-verifier.js'
 import type { AuditCheckpoint } from './checkpoint.js'
-import { isCheckpointGood, signCheckpoint } from './checkpoint.js'
+import type { ConsistencyProof } from './consistency-proof.js'
 import type { AuditExportFormat, ExportRange } from './export-log.js'
 import { exportLog } from './export-log.js'
+import { logDraft } from './log-draft.js'
 import { MerkleTree } from './merkle-tree.js'
 import type { ProofBundle } from './proof-bundle.js'
+import { readEntry } from './read-entry.js'
 import type { Recorder } from './recorder.js'
 import type { Verification } from './verification.js'
 import { readChain } from './verify-log.js'
@@ -44,8 +44,13 @@ export interface AuditApi {
   verify(options?: Omit<VerifyOptions, 'keys'>): Promise<Verification>
   /** Verifies the log, signs its tree head, stores it and returns it. @throws AUDIT_SIGNER_MISSING, AUDIT_CHAIN_BROKEN */
   checkpoint(which?: WhichLog): Promise<AuditCheckpoint>
-  /** The stored checkpoints of a log, smallest first. */
+  /** The stored checkpoints of a log that the signer of the plugin signed (without one, all), smallest first. */
   checkpoints(which?: WhichLog): Promise<readonly AuditCheckpoint[]>
+  /**
+   * Takes a checkpoint, and what shows that the log behind it begins with all that the kept one holds: `verifyConsistency`
+   * checks it with no store. @throws AUDIT_SIGNER_MISSING, AUDIT_CHAIN_BROKEN also where the log does not begin with it
+   */
+  proveConsistency(kept: AuditCheckpoint, which?: WhichLog): Promise<ConsistencyProof>
   /**
    * Takes a checkpoint and bundles the entries of a run, nested ones too, with what proves them.
    * @throws AUDIT_SIGNER_MISSING, AUDIT_CHAIN_BROKEN, AUDIT_RUN_UNKNOWN
@@ -67,8 +72,7 @@ const IDS_IN_ENTRY = 500
 
 export function createAuditApi(host: PluginHost<ReadAuditOptions>, recorder: Recorder): AuditApi {
   const { options, storage } = host
-  const { key, previousKeys, checkpoints: signer } = options
-  const keys = key === undefined ? undefined : [...previousKeys, key]
+  const { heads } = recorder
 
   function nameOf({ log }: WhichLog = {}): string {
     const name: unknown = log ?? options.log
@@ -76,77 +80,37 @@ export function createAuditApi(host: PluginHost<ReadAuditOptions>, recorder: Rec
     throw auditError('AUDIT_LOG_INVALID', 'Which log? The option `log` is a function, so name one of `logs()`.')
   }
 
-  async function stored(log: string): Promise<AuditCheckpoint[]> {
-    const found: AuditCheckpoint[] = []
-    let after: string | undefined
-    do {
-      const page = await storage.documents.list(['checkpoint', log], {
-        limit: PAGE,
-        ...(after === undefined ? {} : { after }),
-      })
-      for (const { value } of page.items) found.push(value as unknown as AuditCheckpoint)
-      after = page.next ?? undefined
-    } while (after !== undefined)
-    return found
-  }
-
-  async function anchorsOf(log: string): Promise<readonly AuditCheckpoint[]> {
-    if (signer === undefined) return []
-    const publicKey = createPublicKey(signer.privateKey)
-    // one that another key signed, or nobody, proves nothing
-    return (await stored(log)).filter((own) => isCheckpointGood(own, publicKey) && own.log === log)
-  }
-
-  async function verified(log: string, given: Omit<VerifyOptions, 'keys'>) {
-    const own = await anchorsOf(log)
-    const anchors = [...own, ...(given.anchors ?? [])]
-    const chain = await readChain(storage.log, log, { ...given, anchors, ...(keys === undefined ? {} : { keys }) })
-    return { chain, report: chain.end() }
-  }
-
-  /** The chain, where nothing is wrong with it. A key that came later is no fault here. */
-  async function sound(log: string): Promise<ChainVerifier> {
-    const own = await anchorsOf(log)
-    const chain = await readChain(storage.log, log, { anchors: own })
-    const report = chain.end()
-    if (report.ok) return chain
-    throw auditError('AUDIT_CHAIN_BROKEN', `The log "${log}" does not verify: ${report.faults[0]?.message ?? ''}`, {
-      log,
-      faults: report.faults.length,
-      first: report.faults[0]?.from ?? null,
-    })
-  }
-
-  async function signed(log: string): Promise<{ checkpoint: AuditCheckpoint; tree: MerkleTree }> {
-    if (signer === undefined) {
-      throw auditError('AUDIT_SIGNER_MISSING', `The log "${log}" has no key to sign a checkpoint with.`, { log })
-    }
-    const { hashes } = await sound(log)
-    const tree = new MerkleTree(hashes)
-    const size = hashes.length
-    const head = { log, size, hash: hashes.at(size - 1) ?? NO_ENTRY, root: tree.root, at: host.clock.now() }
-    const checkpoint = signCheckpoint(head, signer)
-    await storage.documents.put(['checkpoint', log, String(size).padStart(16, '0')], { ...checkpoint })
-    return { checkpoint, tree }
-  }
-
   return {
     async verify(given = {}) {
-      return (await verified(nameOf(given), given)).report
+      const log = nameOf(given)
+      const anchors = [...(await heads.anchors(log)), ...(given.anchors ?? [])]
+      return (await readChain(storage.log, log, { ...heads.codesOf(log), ...given, anchors })).end()
     },
-    async checkpoint(which) {
-      return (await signed(nameOf(which))).checkpoint
+    checkpoint: async (which) => (await heads.take(nameOf(which))).checkpoint,
+    checkpoints: async (which) => heads.stored(nameOf(which)),
+    async proveConsistency(kept, which = {}) {
+      const log = nameOf({ log: kept.log, ...which })
+      const { checkpoint: newer, chain } = await heads.take(log)
+      const from = kept.size
+      if (!(from >= 0 && from <= newer.size) || new MerkleTree(chain.hashes, from).root !== kept.root) {
+        const what = `The log "${log}" of ${newer.size} entries does not begin with the ${from} of the checkpoint.`
+        throw auditError('AUDIT_CHAIN_BROKEN', what, { log, size: newer.size, kept: from })
+      }
+      return { v: 1, log, from, newer, path: new MerkleTree(chain.hashes).consistency(from) }
     },
-    checkpoints: async (which) => stored(nameOf(which)),
     async prove(run, which) {
       const log = nameOf(which)
-      const { checkpoint, tree } = await signed(log)
+      const { checkpoint, chain } = await heads.take(log)
+      const tree = new MerkleTree(chain.hashes)
       const entries: { entry: AuditEntry; path: string[] }[] = []
       for (let from = 0; from < tree.size; from += PAGE) {
         const page = await storage.log.read(log, { from, limit: Math.min(PAGE, tree.size - from) })
-        for (const { value } of page) {
-          const entry = value as unknown as AuditEntry
-          if (entry.run === run) entries.push({ entry, path: tree.path(entry.seq) })
+        for (const { index, value } of page) {
+          const { entry } = readEntry(value)
+          if (entry?.run !== run) continue
+          // what is read now must be what was signed a moment ago
+          if (entry.hash !== chain.hashes.at(index)) throw changedMeanwhile(log, index)
+          entries.push({ entry, path: tree.path(index) })
         }
       }
       if (entries.length === 0) {
@@ -173,7 +137,7 @@ export function createAuditApi(host: PluginHost<ReadAuditOptions>, recorder: Rec
       )
       for (let from = 0; from < found.length; from += IDS_IN_ENTRY) {
         const part = found.slice(from, from + IDS_IN_ENTRY)
-        await recorder.write(log, erasedDraft(host.clock.now(), by, reason, part))
+        await recorder.write(log, logDraft('personal.erased', host.clock.now(), { by, reason, ids: part }))
         await recorder.personal.remove(log, part)
       }
       return found
@@ -182,19 +146,7 @@ export function createAuditApi(host: PluginHost<ReadAuditOptions>, recorder: Rec
   }
 }
 
-function erasedDraft(at: number, by: string, reason: string, ids: readonly string[]): AuditDraft {
-  return {
-    event: 'personal.erased',
-    at,
-    run: null,
-    execution: null,
-    effectId: null,
-    attempt: null,
-    tenant: null,
-    actor: null,
-    session: null,
-    app: null,
-    agent: null,
-    data: { by, reason, ids },
-  }
+function changedMeanwhile(log: string, index: number): Error {
+  const what = `Entry ${index} of the log "${log}" changed while it was proven.`
+  return auditError('AUDIT_CHAIN_BROKEN', what, { log, first: index })
 }

@@ -1,6 +1,7 @@
 import { KeyObject } from 'node:crypto'
 import type { AfterModelCallContext } from '@sluice/core'
 import { z } from 'zod'
+import type { AuditCheckpoint } from './checkpoint.js'
 import type { EntryPath } from './entry-path.js'
 import { parseEntryPath } from './entry-path.js'
 
@@ -33,12 +34,17 @@ const macKey = z.strictObject({
   ),
 })
 
+const callback = <Call>(): z.ZodCustom<Call, Call> =>
+  z.custom<Call>((value) => typeof value === 'function', 'a function is wanted')
+
 const signer = z.strictObject({
   id: keyId,
   privateKey: z.custom<KeyObject>(
     (value) => value instanceof KeyObject && value.type === 'private' && value.asymmetricKeyType === 'ed25519',
     'an Ed25519 private KeyObject is wanted: createPrivateKey(pem) of node:crypto',
   ),
+  everyEntries: z.int().min(1).max(1_000_000_000).optional(),
+  keep: callback<(checkpoint: AuditCheckpoint) => void | Promise<void>>().optional(),
 })
 
 const path = z.string().transform((text, context): EntryPath => {
@@ -50,11 +56,7 @@ const path = z.string().transform((text, context): EntryPath => {
   return parsed
 })
 
-const callback = <Call>(): z.ZodCustom<Call, Call> =>
-  z.custom<Call>((value) => typeof value === 'function', 'a function is wanted')
-
-/** Options of `audit()`: strict, all of them optional. */
-export const auditOptions = z.strictObject({
+const fields = z.strictObject({
   log: z
     .union([
       z.string().regex(LOG_NAME, 'letters, digits, dots, hyphens and underscores'),
@@ -62,6 +64,7 @@ export const auditOptions = z.strictObject({
     ])
     .default('audit'),
   key: macKey.optional(),
+  keyedFrom: z.union([z.int().min(0), callback<(log: string) => number>()]).default(0),
   previousKeys: z.array(macKey).max(20).default([]),
   checkpoints: signer.optional(),
   recordArguments: z.boolean().default(false),
@@ -75,6 +78,12 @@ export const auditOptions = z.strictObject({
   personal: z.array(path).max(200).default([]),
   costUsd: callback<(call: AfterModelCallContext) => string | null>().optional(),
 })
+
+/** Options of `audit()`: strict, all of them optional. */
+export const auditOptions = fields.refine(({ key, previousKeys }) => {
+  const ids = [...previousKeys, ...(key === undefined ? [] : [key])].map(({ id }) => id)
+  return new Set(ids).size === ids.length
+}, 'each key needs an id of its own: an entry tells its key by the id alone')
 
 /** What `audit()` takes. */
 export type AuditOptions = z.input<typeof auditOptions>

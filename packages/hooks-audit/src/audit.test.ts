@@ -32,6 +32,8 @@ describeHookPlugin('hooks-audit', () => audit(), {
     'a name of a log that is none': () => audit({ log: '../x' }),
     'a key that is short': () => audit({ key: { id: 'k', secret: createSecretKey(Buffer.alloc(16)) } }),
     'a key that is text': () => audit({ key: { id: 'k', secret: 'x'.repeat(32) } as never }),
+    'two keys of one id': () =>
+      audit({ key: KEY, previousKeys: [{ id: 'k1', secret: createSecretKey(Buffer.alloc(32, 2)) }] }),
     'a path into the chain': () => audit({ redact: { paths: ['effectId'] } }),
     'an empty path': () => audit({ personal: ['data..x'] }),
   },
@@ -279,6 +281,31 @@ describe('what a run leaves in the log', () => {
       .filter(({ event }) => event === 'run.outcome')
     expect(ends.map(({ run }) => run)).toEqual(['old', 'older'])
     expect(bench.health.errors).toBe(0)
+  })
+
+  it('an attempt that has ended leaves nothing in the state of the run, whether its outcome could be written or not', async () => {
+    const clock = fakeClock()
+    const faults = [2, 4].map((nth) => ({ on: 'log.append' as const, nth, as: 'full' as const }))
+    const store = failingStore(createMemoryStore({ clock }), faults)
+    const bench = await createHookBench([audit()], { store, clock, ids: fakeIds(), logger: capturedLogger() })
+    const facts = { rootExecutionId: 'r', executionId: 'r', attempt: 1, toolCode: 'pay' }
+    const end = {
+      outcome: 'ok',
+      sent: 'yes',
+      durationMs: 1,
+      error: null,
+      errorReference: null,
+      argsDigest: null,
+    } as const
+    const tool = { effect: 'write', untrusted: false, cost: null, definitionDigest: '', agent: null } as const
+    for (const effectId of ['r/m1.t1', 'r/m1.t2', 'r/m1.t3']) {
+      const call = { ...facts, effectId, callId: effectId, createdBy: null, sessionId: null }
+      expect((await bench.ask('inspectToolInput', { ...call, args: {} })).answer).toBe('passed')
+      expect(JSON.stringify(bench.runState('r'))).toContain(effectId)
+      await bench.tell('afterToolCall', { ...call, ...end, tool, resultDigest: null, receipt: null as never })
+      expect(JSON.stringify(bench.runState('r'))).not.toContain(effectId)
+    }
+    expect(bench.health.errors).toBe(2)
   })
 
   it('costs are what the owner says; a function that fails costs no entry', async () => {

@@ -46,14 +46,12 @@ export const audit = definePlugin<typeof auditOptions, AuditApi>({
       recorder.intent(() => toolIntent(now(), context, host.options.recordArguments), context, host.run?.state),
     )
     hooks.afterModelCall.tap('audit-outcome', async (context) => {
-      const state = host.run?.state
+      unmark(host.run?.state, context)
       await recorder.write(recorder.logOf(context), modelOutcome(now(), context, costOf(host, context)))
-      unmark(state, context)
     })
     hooks.afterToolCall.tap('audit-outcome', async (context) => {
-      const state = host.run?.state
+      unmark(host.run?.state, context)
       await recorder.write(recorder.logOf(context), toolOutcome(now(), context))
-      unmark(state, context)
     })
     hooks.onStop.tap('audit-stop', async (context) => {
       await recorder.write(recorder.logOf(context), stopDraft(now(), context))
@@ -64,7 +62,7 @@ export const audit = definePlugin<typeof auditOptions, AuditApi>({
       if (context.recovered && (await hasRunEnded(host.storage.log, log, context.rootExecutionId))) return
       await recorder.write(log, runOutcome(now(), context))
     })
-    return { api: createAuditApi(host, recorder) }
+    return { api: createAuditApi(host, recorder), dispose: () => recorder.heads.settled() }
   },
 })
 

@@ -4,10 +4,12 @@ import type { AuditFault } from './audit-fault.js'
 import { EffectPairs } from './effect-pairs.js'
 import { HashList } from './hash-list.js'
 import { KeyChecker } from './key-checker.js'
-import type { SuspectRow } from './locate-faults.js'
+import type { BadRow } from './locate-faults.js'
 import { fault, locateFaults } from './locate-faults.js'
 import type { FoundEntry } from './read-entry.js'
 import type { AuditKey } from './seal-entry.js'
+import type { SoundRun } from './sound-run.js'
+import { endOf } from './sound-run.js'
 import type { Verification } from './verification.js'
 import { statementOf } from './verification.js'
 
@@ -24,7 +26,7 @@ export interface VerifyOptions {
   readonly log?: string
   /** Places of the chain that were kept elsewhere. Without one, nobody can tell whether the end of a log was cut off. */
   readonly anchors?: readonly ChainAnchor[]
-  /** All keys that the log was written under. Without them, the codes are not looked at. */
+  /** All keys that the log was written under. Without them, only the ids of the codes are looked at. */
   readonly keys?: readonly AuditKey[]
   /** The first entry that must have a code, for a log that got its first key later. Default 0. */
   readonly keyedFrom?: number
@@ -40,7 +42,8 @@ export class ChainVerifier {
   readonly #pairs = new EffectPairs()
   readonly #keys: KeyChecker
   readonly #keyFaults: AuditFault[] = []
-  #suspects: SuspectRow[] | undefined
+  /** What stands behind the first thing that is wrong. */
+  #suspects: { readonly runs: SoundRun[]; readonly bad: BadRow[] } | undefined
   #log: string | undefined
   #last: string
   #read = 0
@@ -68,16 +71,42 @@ export class ChainVerifier {
         why = `it belongs to another log`
       }
     }
-    if (entry !== undefined) this.#look(entry, found.text, place)
-    const next = this.#first + this.#hashes.length
-    if (this.#suspects === undefined && entry !== undefined && entry.seq === next && entry.prev === this.#last) {
+    if (entry === undefined) {
+      this.#suspects ??= { runs: [], bad: [] }
+      this.#suspects.bad.push({ place, why: why ?? 'it cannot be read' })
+      return
+    }
+    this.#look(entry, found.text, place)
+    if (this.#follows(entry)) {
       this.#hashes.push(entry.hash)
       this.#last = entry.hash
       return
     }
-    this.#suspects ??= []
-    const { seq, prev, hash } = entry ?? { seq: -1, prev: '', hash: '' }
-    this.#suspects.push({ place, why: entry === undefined ? (why ?? 'it cannot be read') : undefined, seq, prev, hash })
+    const { runs } = (this.#suspects ??= { runs: [], bad: [] })
+    const run = runs.at(-1)
+    if (run !== undefined && continues(run, entry, place)) run.hashes.push(entry.hash)
+    else {
+      const hashes = new HashList()
+      hashes.push(entry.hash)
+      runs.push({ place, seq: entry.seq, prev: entry.prev, hashes })
+    }
+  }
+
+  /** Takes entries that were read and fitted together before: only where they stand is looked at. */
+  addRun({ seq, prev, hashes }: Omit<SoundRun, 'place'>): void {
+    const place = this.#read
+    this.#read += hashes.length
+    if (this.#follows({ seq, prev })) {
+      this.#hashes.append(hashes)
+      this.#last = hashes.at(hashes.length - 1) as string
+      return
+    }
+    this.#suspects ??= { runs: [], bad: [] }
+    this.#suspects.runs.push({ place, seq, prev, hashes })
+  }
+
+  #follows({ seq, prev }: { readonly seq: number; readonly prev: string }): boolean {
+    return this.#suspects === undefined && seq === this.#first + this.#hashes.length && prev === this.#last
   }
 
   #look(entry: AuditEntry, text: string, place: number): void {
@@ -93,7 +122,7 @@ export class ChainVerifier {
     const located =
       this.#suspects === undefined ? undefined : locateFaults(this.#suspects, start, this.#hashes, this.#first)
     const size = located?.end ?? intact
-    const hashOf = (seq: number): string | undefined => located?.hashes.get(seq) ?? this.#hashes.at(seq - this.#first)
+    const hashOf = (seq: number): string | undefined => located?.hashOf(seq) ?? this.#hashes.at(seq - this.#first)
     const found = [...(located?.faults ?? []), ...this.#keyFaults]
     const sound = leastOf(located?.faults ?? [], size)
     const { faults: away, anchored, beyond } = this.#compare(size, sound, hashOf)
@@ -103,7 +132,7 @@ export class ChainVerifier {
       size,
     )
     const report = {
-      ok: faults.length === 0,
+      ok: faults.length === 0 && this.#suspects === undefined,
       log: this.#log ?? null,
       from: this.#first,
       size,
@@ -145,6 +174,11 @@ export class ChainVerifier {
     }
     return { faults, anchored, beyond }
   }
+}
+
+function continues(run: SoundRun, { seq, prev }: AuditEntry, place: number): boolean {
+  const { length } = run.hashes
+  return place === run.place + length && seq === endOf(run) && prev === run.hashes.at(length - 1)
 }
 
 function leastOf(faults: readonly AuditFault[], size: number): number {

@@ -3,6 +3,7 @@ import { createMemoryStore } from '@sluice/core'
 import { drain, failingStore, fakeClock } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AuditEntry } from './audit-entry.js'
+import { canonicalText } from './canonical-text.js'
 import { ChainWriter } from './chain-writer.js'
 import { sealEntry } from './seal-entry.js'
 import { someDraft } from './testing/some-entries.js'
@@ -91,6 +92,27 @@ describe('the writer of a chain', () => {
     await expect(writer.write(effect('c'))).rejects.toMatchObject({ code: 'AUDIT_NOT_WRITTEN' })
     failing.release()
     await Promise.all(waiting)
+  })
+
+  it('what waits is bounded in bytes, too, and room comes back', async () => {
+    const failing = failingStore(store(), [{ on: 'log.append', nth: 1, as: 'hang' }])
+    let idle = 0
+    const writer = new ChainWriter(failing.log('n'), 'audit', NO_KEYS, () => (idle += 1))
+    const large = someDraft({}, { text: 'x'.repeat(60_000) })
+    const first = writer.write(large)
+    await drain()
+    const all = Promise.allSettled([first, ...Array.from({ length: 1_300 }, () => writer.write(large))])
+    expect(idle).toBe(0)
+    failing.release()
+    const settled = await all
+    await drain()
+    expect(idle).toBe(1)
+    const refused = settled.filter(({ status }) => status === 'rejected')
+    expect(settled.length - refused.length).toBe(
+      1 + Math.floor((64 * 1024 * 1024) / canonicalText(large as never).length),
+    )
+    expect(refused[0]).toMatchObject({ reason: { code: 'AUDIT_NOT_WRITTEN' } })
+    expect(await writer.write(effect('after'))).toMatchObject({ effectId: 'after' })
   })
 
   it('a change of key is an entry under both keys, written in the same step', async () => {

@@ -3,17 +3,19 @@ import type { AuditDraft, AuditEntry } from './audit-entry.js'
 import { auditError } from './audit-error.js'
 import type { LogKeys } from './next-entries.js'
 import { nextEntries } from './next-entries.js'
-import { canonicalText } from './seal-entry.js'
+import { canonicalText } from './canonical-text.js'
 
 /** Largest entry as canonical JSON, in bytes, with room for its place, its hash and two codes: a log takes 64 KiB. */
 export const MAX_ENTRY_BYTES = 63_000
 /** Entries of one step; what waits beyond it goes into the next one. */
 const MAX_STEP = 64
-/** Entries that wait at most, while a store does not answer. */
+/** Entries that wait at most, while a store does not answer, and their bytes. */
 const MAX_WAITING = 10_000
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 interface Waiting {
   readonly draft: AuditDraft
+  readonly bytes: number
   readonly signal: AbortSignal | undefined
   readonly resolve: (entry: AuditEntry) => void
   readonly reject: (error: unknown) => void
@@ -25,9 +27,13 @@ export class ChainWriter {
   readonly #log: string
   readonly #keys: LogKeys
   #waiting: Waiting[] = []
+  #waitingBytes = 0
   #busy = false
+  readonly #onIdle: (() => void) | undefined
 
-  constructor(storage: AppendLog, log: string, keys: LogKeys) {
+  /** @param onIdle called whenever nothing waits any more */
+  constructor(storage: AppendLog, log: string, keys: LogKeys, onIdle?: () => void) {
+    this.#onIdle = onIdle
     this.#storage = storage
     this.#log = log
     this.#keys = keys
@@ -50,16 +56,18 @@ export class ChainWriter {
         }),
       )
     }
-    if (this.#waiting.length >= MAX_WAITING) {
+    const waiting = this.#waiting.length
+    if (waiting >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
       return Promise.reject(
-        auditError('AUDIT_NOT_WRITTEN', `${MAX_WAITING} entries wait for the log "${this.#log}" already.`, {
+        auditError('AUDIT_NOT_WRITTEN', `${waiting} entries wait for the log "${this.#log}" already.`, {
           log: this.#log,
-          waiting: MAX_WAITING,
+          waiting,
         }),
       )
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ draft, signal, resolve, reject })
+      this.#waiting.push({ draft, bytes, signal, resolve, reject })
+      this.#waitingBytes += bytes
       if (!this.#busy) {
         this.#busy = true
         // what is handed in during the same turn belongs to the same step
@@ -70,10 +78,13 @@ export class ChainWriter {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const step = this.#waiting.splice(0, MAX_STEP).filter((entry) => !isGone(entry))
+      const taken = this.#waiting.splice(0, MAX_STEP)
+      for (const { bytes } of taken) this.#waitingBytes -= bytes
+      const step = taken.filter((entry) => !isGone(entry))
       if (step.length > 0) await this.#writeStep(step)
     }
     this.#busy = false
+    this.#onIdle?.()
   }
 
   async #writeStep(step: readonly Waiting[]): Promise<void> {

@@ -3,7 +3,7 @@ import { sign, verify } from 'node:crypto'
 import type { JsonValue } from '@sluice/core'
 import type { ChainAnchor } from './chain-verifier.js'
 import { isHash } from './read-entry.js'
-import { canonicalText } from './seal-entry.js'
+import { canonicalText } from './canonical-text.js'
 
 /** The key that signs the checkpoints of a log. */
 export interface AuditSigner {

@@ -56,6 +56,88 @@ describe('redaction, before anything is written', () => {
     })
   })
 
+  it('a secret is found in every usual spelling: escaped once and twice, percent-encoded, base64, hexadecimal', () => {
+    const secret = 'p"\\ä +/?x'
+    const inner = JSON.stringify({ password: secret })
+    const written = clean(
+      {
+        body: inner,
+        nested: JSON.stringify({ body: inner }),
+        url: `https://x/?q=${encodeURIComponent(secret)}&a=1`,
+        basic: `Basic ${Buffer.from(secret).toString('base64')}`,
+        token: `t=${Buffer.from(secret).toString('base64url')}`,
+        dump: Buffer.from(secret).toString('hex'),
+      },
+      { values: () => [secret] },
+    )
+    expect(written).toEqual({
+      body: '{"password":"[redacted]"}',
+      nested: '{"body":"{\\"password\\":\\"[redacted]\\"}"}',
+      url: 'https://x/?q=[redacted]&a=1',
+      basic: expect.stringMatching(/^Basic \[redacted\]=*$/),
+      token: 't=[redacted]',
+      dump: '[redacted]',
+    })
+  })
+
+  it('two secrets that overlap leave no part of either', () => {
+    const values = () => ['abcd', 'cdef', 'xxxx']
+    expect(clean({ a: '-abcdef-', b: 'xxxxxx', c: 'abcdabcd' }, { values })).toEqual({
+      a: '-[redacted]-',
+      b: '[redacted]',
+      c: '[redacted][redacted]',
+    })
+  })
+
+  it('a long text is cut behind the redaction: no part of a secret is left at the cut, whatever entry it stands in', () => {
+    const secret = 'S3CRET-0123456789'
+    for (let shift = 0; shift <= secret.length; shift++) {
+      const reason = `${'x'.repeat(2_000 - shift)}${secret} and more`
+      const written = clean(
+        { reason, error: { name: reason }, answers: [{ code: reason }] },
+        { values: () => [secret] },
+      )
+      expect(JSON.stringify(written)).not.toContain(secret.slice(0, 4))
+      expect(written.reason).toMatch(/ \[cut: \d+ more\]$|\[redacted\]/)
+    }
+    // a cut through a pair of surrogates leaves none of them alone
+    const smile = `${'x'.repeat(1_999)}\u{1f600}`
+    expect(clean({ reason: smile }, {}).reason).toBe(`${'x'.repeat(1_999)}\ufffd [cut: 1 more]`)
+  })
+
+  it('a sticky pattern fits everywhere, too', () => {
+    expect(clean({ a: 'x sk-1 sk-2' }, { patterns: [/sk-\d/y] })).toEqual({ a: 'x [redacted] [redacted]' })
+  })
+
+  it('a secret that stands there as a number goes, in what others wrote; the numbers of the audit stay', () => {
+    const data = {
+      args: { pin: 482_913, n: 7 },
+      details: { card: [4_111_111_111_111_111] },
+      usage: { inputTokens: 482_913 },
+    }
+    expect(clean(data, { values: () => ['482913'], patterns: [/\d{16}/] })).toEqual({
+      args: { pin: '[redacted]', n: 7 },
+      details: { card: ['[redacted]'] },
+      usage: { inputTokens: 482_913 },
+    })
+  })
+
+  it('what lies beside the chain is redacted before it is kept', () => {
+    const kept: unknown[] = []
+    const data = { args: { person: { name: 'Ada', password: 'p', note: 'key S3CRET' } } }
+    const draft = someDraft({ data })
+    cleanDraft(
+      draft,
+      { paths: paths('data.args.person.password'), patterns: [], values: () => ['S3CRET'] },
+      paths('data.args.person', 'data.args.person.name'),
+      (value) => {
+        kept.push(value)
+        return 'sealed'
+      },
+    )
+    expect(kept).toEqual([{ name: 'Ada', password: '[redacted]', note: 'key [redacted]' }])
+  })
+
   it('two keys that become the same stay two', () => {
     expect(clean({ 'k-1': 1, 'k-2': 2 }, { patterns: [/k-\d/] })).toEqual({ '[redacted]': 1, '[redacted]~': 2 })
   })

@@ -1,10 +1,9 @@
 import type { JsonObject, JsonValue } from '@sluice/core'
 import type { AuditDraft } from './audit-entry.js'
+import { boundText } from './bounded.js'
 import type { EntryPath } from './entry-path.js'
 import { isOnPath } from './entry-path.js'
-
-/** Stands where something was taken out. */
-export const REDACTED = '[redacted]'
+import { everywhere, REDACTED, spellingsOf, takeOut } from './take-out.js'
 
 /** What is taken out before an entry is written. */
 export interface Redaction {
@@ -17,12 +16,10 @@ export interface Redaction {
 /** What is put in the place of a personal value. */
 export type Seal = (value: JsonValue, path: string) => JsonValue
 
-/** Shorter secrets would take out half of every text. */
-const SHORTEST_SECRET = 4
-
 /**
  * A fresh copy of a draft that may be written: without what the redaction names, with `seal` of what lies on a personal path,
- * in well-formed text. What pairs entries (`run`, `effectId`, `attempt`) stays as it is.
+ * in well-formed text. Long texts of `data` are cut when nothing is left to take out, so that no cut leaves a part of a secret.
+ * What pairs entries (`run`, `effectId`, `attempt`) stays as it is.
  */
 export function cleanDraft(
   draft: AuditDraft,
@@ -30,43 +27,47 @@ export function cleanDraft(
   personal: readonly EntryPath[],
   seal: Seal,
 ): AuditDraft {
-  const secrets = [...new Set(redaction.values())]
-    .filter((value) => typeof value === 'string' && value.length >= SHORTEST_SECRET)
-    // a secret that holds another one goes first
-    .sort((left, right) => right.length - left.length)
-  const { patterns } = redaction
+  const secrets = spellingsOf(redaction.values())
+  const patterns = redaction.patterns.map(everywhere)
   const text = (value: string): string => {
-    let next = value
-    for (const secret of secrets) if (next.includes(secret)) next = next.split(secret).join(REDACTED)
-    for (const pattern of patterns) next = next.replace(global(pattern), () => REDACTED)
+    let next = takeOut(value, secrets)
+    for (const pattern of patterns) next = next.replace(pattern, () => REDACTED)
     return wellFormed(next)
   }
-  const copy = (value: JsonValue, here: readonly string[]): JsonValue => {
+  const copy = (value: JsonValue, here: readonly string[], sealed: readonly EntryPath[]): JsonValue => {
     if (isOnPath(redaction.paths, here)) return value === null ? null : REDACTED
-    if (value !== null && isOnPath(personal, here)) return seal(plain(value), here.join('.'))
-    if (typeof value === 'string') return text(value)
-    if (typeof value === 'number') return Number.isFinite(value) ? value : null
+    // what lies beside the chain is kept without what the redaction names, too
+    if (value !== null && isOnPath(sealed, here)) return seal(copy(value, here, []), here.join('.'))
+    if (typeof value === 'string') return isOwn(here) ? wellFormed(boundText(text(value))) : text(value)
+    if (typeof value === 'number') return numberOf(value, here)
     if (value === null || typeof value !== 'object') return value
-    if (isList(value)) return value.map((item, index) => copy(item ?? null, [...here, String(index)]))
+    if (isList(value)) return value.map((item, index) => copy(item ?? null, [...here, String(index)], sealed))
     return copyKeys(
       value,
       (key) => text(key),
-      (item, key) => copy(item, [...here, key]),
+      (item, key) => copy(item, [...here, key], sealed),
     )
+  }
+  const numberOf = (value: number, here: readonly string[]): JsonValue => {
+    if (!Number.isFinite(value)) return null
+    // a number of a caller may be a card or a code; those that the audit writes are none
+    return isGiven(here) && text(String(value)) !== String(value) ? REDACTED : value
   }
   const cleaned: Record<string, JsonValue> = {}
   for (const [name, value] of Object.entries(draft) as [keyof AuditDraft, JsonValue][]) {
-    cleaned[name] = FIXED.has(name) ? value : copy(value, [name])
+    cleaned[name] = FIXED.has(name) ? value : copy(value, [name], personal)
   }
   return cleaned as unknown as AuditDraft
 }
 
-/** A fresh copy of JSON data in well-formed text. */
-export function plain(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return wellFormed(value)
-  if (value === null || typeof value !== 'object') return value
-  if (isList(value)) return value.map((item) => plain(item))
-  return copyKeys(value, wellFormed, plain)
+/** True in the arguments of a tool and the details of a stop: they hold what others wrote, and have a bound as a whole. */
+function isGiven(here: readonly string[]): boolean {
+  return here[0] === 'data' && (here[1] === 'args' || here[1] === 'details')
+}
+
+/** True in the texts of `data` that the audit puts together. */
+function isOwn(here: readonly string[]): boolean {
+  return here[0] === 'data' && !isGiven(here)
 }
 
 const FIXED: ReadonlySet<keyof AuditDraft> = new Set(['event', 'at', 'run', 'execution', 'effectId', 'attempt'])
@@ -92,10 +93,6 @@ function copyKeys(
 
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
-}
-
-function global(pattern: RegExp): RegExp {
-  return new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`)
 }
 
 /** Unpaired surrogates become U+FFFD: no store takes them. */

@@ -26,7 +26,7 @@ const COLUMNS = [
 
 /** What a spreadsheet takes for the beginning of a formula, also behind white space. */
 const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
+/** What breaks a line, moves a cursor or turns the direction of a text. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
 /** The names of the columns. */

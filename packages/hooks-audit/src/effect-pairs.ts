@@ -11,8 +11,11 @@ export interface HalfTold {
 
 /** How intents and outcomes of a log fit. */
 export interface PairReport {
+  /** Entries that are intents, repeated ones too. */
   readonly intents: number
   readonly outcomes: number
+  /** Intents of an attempt whose intent stands there already: a process ended between the log and its own memory of it. */
+  readonly repeated: number
   /** Intents without an outcome: still open, or the process ended between them. Oldest first; at most 1 000. */
   readonly open: readonly HalfTold[]
   readonly openCount: number
@@ -27,6 +30,7 @@ const SHOWN = 1_000
 export class EffectPairs {
   #intents = 0
   #outcomes = 0
+  #repeated = 0
   readonly #open = new Map<string, HalfTold>()
   readonly #unannounced: HalfTold[] = []
   #unannouncedCount = 0
@@ -37,7 +41,8 @@ export class EffectPairs {
       this.#intents += 1
       const key = keyOf(entry)
       // written twice where a process ended between the log and its own memory of it
-      if (!this.#open.has(key)) this.#open.set(key, halfOf(entry))
+      if (this.#open.has(key)) this.#repeated += 1
+      else this.#open.set(key, halfOf(entry))
     } else if (event.endsWith('.outcome')) {
       this.#outcomes += 1
       const announced = this.#open.delete(keyOf(entry))
@@ -55,6 +60,7 @@ export class EffectPairs {
     return {
       intents: this.#intents,
       outcomes: this.#outcomes,
+      repeated: this.#repeated,
       open: [...this.#open.values()].slice(0, SHOWN),
       openCount: this.#open.size,
       unannounced: this.#unannounced,

@@ -9,7 +9,7 @@ import type {
   Label,
 } from '@sluice/core'
 import type { AuditDraft, AuditEvent } from './audit-entry.js'
-import { boundData, boundList, boundText } from './bounded.js'
+import { boundData, boundList } from './bounded.js'
 
 /** Arguments above this many bytes are left out of an entry; their digest stays. */
 const MAX_ARGS_BYTES = 24_000
@@ -51,7 +51,7 @@ export function runIntent(at: number, context: BeforeExecutionContext): AuditDra
 export function modelIntent(at: number, context: BeforeModelCallContext): AuditDraft {
   return effectDraft('model.intent', at, context, {
     provider: context.provider,
-    model: boundText(context.model),
+    model: context.model,
     round: context.round,
     maxOutputTokens: context.maxOutputTokens,
     landing: context.landing,
@@ -69,7 +69,7 @@ export function toolIntent(at: number, context: InspectToolInputContext, recordA
   const { tool, decision } = context
   return effectDraft('tool.intent', at, context, {
     tool: context.toolCode,
-    callId: boundText(context.callId),
+    callId: context.callId,
     effect: tool.effect,
     untrusted: tool.untrusted,
     definitionDigest: tool.definitionDigest,
@@ -81,9 +81,9 @@ export function toolIntent(at: number, context: InspectToolInputContext, recordA
       : {
           decision: {
             decision: decision.decision,
-            by: boundText(decision.by),
+            by: decision.by,
             at: decision.at,
-            note: decision.note === null ? null : boundText(decision.note),
+            note: decision.note,
           },
         }),
     ...commonData(context),
@@ -103,7 +103,7 @@ function commonData(context: CommonContext): JsonObject {
 /** Where untrusted text came from. */
 export function labelRows(labels: readonly Label[]): readonly JsonValue[] {
   return boundList(
-    labels.map(({ kind, source }) => ({ kind, source: boundText(source) })),
+    labels.map(({ kind, source }) => ({ kind, source })),
     MAX_ROWS,
   )
 }
@@ -116,7 +116,7 @@ export function gateRows(gates: readonly GateReceipt[]): readonly JsonValue[] {
       point,
       stage,
       answer,
-      ...(code === undefined ? {} : { code: boundText(code) }),
+      ...(code === undefined ? {} : { code }),
     })),
     MAX_ROWS,
   )

@@ -1,16 +1,21 @@
 import type { AuditFault, AuditFaultKind } from './audit-fault.js'
 import type { HashList } from './hash-list.js'
 import { longestRising } from './longest-rising.js'
+import type { SoundRun } from './sound-run.js'
+import { runWith, splitRuns } from './sound-run.js'
 
-/** One row of the part of a log in which something is wrong. */
-export interface SuspectRow {
+/** Something in the place of an entry that is none. */
+export interface BadRow {
   /** Place in what was read, from 0. */
   readonly place: number
-  /** What is wrong with the entry by itself; then it has no number. */
-  readonly why: string | undefined
-  readonly seq: number
-  readonly prev: string
-  readonly hash: string
+  /** What is wrong with it by itself. */
+  readonly why: string
+}
+
+/** The part of a log in which something is wrong, in the order in which it stands. */
+export interface Suspects {
+  readonly runs: readonly SoundRun[]
+  readonly bad: readonly BadRow[]
 }
 
 /** What stands before the suspect part. */
@@ -26,7 +31,7 @@ export interface ChainEnd {
 /** The faults of a suspect part, and the hashes of the entries in it that stand in their place, by number. */
 export interface Located {
   readonly faults: readonly AuditFault[]
-  readonly hashes: ReadonlyMap<number, string>
+  readonly hashOf: (seq: number) => string | undefined
   /** Number behind the last entry that there is, or was. */
   readonly end: number
 }
@@ -35,53 +40,76 @@ export interface Located {
  * Names what was done to a chain. Entries that are sound by themselves keep their number, so a longest rising row of them is
  * what stands in its place; whatever lies outside it was moved, repeated or put in, and a gap in it was changed or dropped.
  */
-export function locateFaults(rows: readonly SuspectRow[], start: ChainEnd, before: HashList, first: number): Located {
+export function locateFaults({ runs, bad }: Suspects, start: ChainEnd, before: HashList, first: number): Located {
   const faults: AuditFault[] = []
-  const sound = rows.filter((row) => row.why === undefined && row.seq >= start.next)
-  const kept = longestRising(sound.map((row) => row.seq)).map((index) => sound[index] as SuspectRow)
+  const pieces = splitRuns(runs, start.next)
+  const kept = longestRising(pieces.filter((piece) => piece.seq >= start.next))
   const inPlace = new Set(kept)
-  const hashes = new Map(kept.map((row) => [row.seq, row.hash]))
-  const hashOf = (seq: number): string | undefined => hashes.get(seq) ?? before.at(seq - first)
+  const hashOf = (seq: number): string | undefined => {
+    const run = runWith(kept, seq)
+    return run === undefined ? undefined : run.hashes.at(seq - run.seq)
+  }
+  const known = (seq: number): string | undefined => hashOf(seq) ?? before.at(seq - first)
   const moved = new Set<number>()
-
-  for (const row of rows) {
-    if (row.why !== undefined || inPlace.has(row)) continue
-    const known = hashOf(row.seq)
-    if (known === undefined) moved.add(row.seq)
-    const kind = known === undefined ? 'reordered' : known === row.hash ? 'duplicated' : 'inserted'
-    faults.push(fault(kind, row.seq, row.seq, row.place, WHY_OUTSIDE[kind]))
+  for (const piece of pieces) {
+    if (inPlace.has(piece)) continue
+    for (const found of outside(piece, known)) {
+      faults.push(found)
+      if (found.kind === 'reordered') for (let seq = found.from; seq <= found.to; seq++) moved.add(seq)
+    }
   }
 
   let last = { seq: start.next - 1, hash: start.hash, place: start.next - first - 1 }
-  const bad = rows.filter((row) => row.why !== undefined)
   let named = 0
-  for (const row of [...kept, undefined]) {
-    const between: SuspectRow[] = []
+  for (const run of [...kept, undefined]) {
+    const between: BadRow[] = []
     for (; named < bad.length; named++) {
-      const other = bad[named] as SuspectRow
-      if (row !== undefined && other.place > row.place) break
+      const other = bad[named] as BadRow
+      if (run !== undefined && other.place > run.place) break
       between.push(other)
     }
     const missing: number[] = []
     // behind the last sound entry, every unreadable one stands for an entry that was there
-    const until = row === undefined ? last.seq + 1 + between.length : row.seq
+    const until = run === undefined ? last.seq + 1 + between.length : run.seq
     for (let seq = last.seq + 1; seq < until; seq++) if (!moved.has(seq)) missing.push(seq)
-    for (const [index, other] of between.entries()) {
+    for (const [index, { place, why }] of between.entries()) {
       const seq = missing[index]
-      if (seq === undefined)
-        faults.push(fault('inserted', last.seq + 1, last.seq + 1, other.place, other.why as string))
-      else faults.push(fault('changed', seq, seq, other.place, other.why as string))
+      if (seq === undefined) faults.push(fault('inserted', last.seq + 1, last.seq + 1, place, why))
+      else faults.push(fault('changed', seq, seq, place, why))
     }
-    faults.push(...runs(missing.slice(between.length)))
-    if (row === undefined) {
+    faults.push(...dropped(missing.slice(between.length)))
+    if (run === undefined) {
       let end = until
       for (const seq of moved) end = Math.max(end, seq + 1)
-      return { faults, hashes, end }
+      return { faults, hashOf, end }
     }
-    if (row.seq === last.seq + 1 && row.prev !== last.hash) faults.push(brokenLink(last, row, start))
-    last = row
+    if (run.seq === last.seq + 1 && run.prev !== last.hash) faults.push(brokenLink(last, run, start))
+    const more = run.hashes.length - 1
+    last = { seq: run.seq + more, hash: run.hashes.at(more) as string, place: run.place + more }
   }
-  throw new Error('unreachable: the row behind the last one ends the walk')
+  throw new Error('unreachable: what stands behind the last run ends the walk')
+}
+
+/** What entries outside the chain are, in rows of one kind. */
+function outside(piece: SoundRun, known: (seq: number) => string | undefined): AuditFault[] {
+  const faults: AuditFault[] = []
+  const kindOf = (index: number): keyof typeof WHY_OUTSIDE => {
+    const hash = known(piece.seq + index)
+    if (hash === undefined) return 'reordered'
+    return hash === piece.hashes.at(index) ? 'duplicated' : 'inserted'
+  }
+  const count = piece.hashes.length
+  let from = 0
+  let kind = kindOf(0)
+  for (let index = 1; index <= count; index++) {
+    const next = index < count ? kindOf(index) : undefined
+    if (next === kind) continue
+    faults.push(fault(kind, piece.seq + from, piece.seq + index - 1, piece.place + from, WHY_OUTSIDE[kind]))
+    if (next === undefined) break
+    from = index
+    kind = next
+  }
+  return faults
 }
 
 const WHY_OUTSIDE = {
@@ -91,14 +119,14 @@ const WHY_OUTSIDE = {
 } as const
 
 /** Two sound neighbours that do not fit: the earlier one is not the one that the later one holds. */
-function brokenLink(last: { seq: number; place: number }, row: SuspectRow, start: ChainEnd): AuditFault {
+function brokenLink(last: { seq: number; place: number }, run: SoundRun, start: ChainEnd): AuditFault {
   if (last.seq < start.next && start.trusted) {
-    return fault('changed', row.seq, row.seq, row.place, 'it does not follow the entry before it')
+    return fault('changed', run.seq, run.seq, run.place, 'it does not follow the entry before it')
   }
-  return fault('changed', last.seq, last.seq, last.place, `entry ${row.seq} was written behind another one`)
+  return fault('changed', last.seq, last.seq, last.place, `entry ${run.seq} was written behind another one`)
 }
 
-function runs(missing: readonly number[]): AuditFault[] {
+function dropped(missing: readonly number[]): AuditFault[] {
   const faults: AuditFault[] = []
   let from = 0
   for (let index = 1; index <= missing.length; index++) {

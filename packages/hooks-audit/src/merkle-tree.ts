@@ -52,6 +52,39 @@ export class MerkleTree {
     }
     return path
   }
+
+  /** What shows that this tree begins with the tree of its first `size` leaves (RFC 9162, 2.1.4.1), hexadecimal. */
+  consistency(size: number): string[] {
+    const path: string[] = []
+    if (size <= 0 || size >= this.size) return path
+    let from = 0
+    let to = this.size
+    let known = true
+    while (size !== to) {
+      const middle = from + split(to - from)
+      if (size <= middle) {
+        path.push(this.#rootOf(middle, to))
+        to = middle
+      } else {
+        path.push(this.#rootOf(from, middle))
+        from = middle
+        known = false
+      }
+    }
+    if (!known) path.push(this.#rootOf(from, to))
+    return path.reverse()
+  }
+
+  /** The root of a whole subtree, or of one at the right edge: both stand in the level of their height. */
+  #rootOf(from: number, to: number): string {
+    const height = Math.ceil(Math.log2(to - from))
+    return nodeAt(this.#levels[height] as Buffer, from / 2 ** height).toString('hex')
+  }
+}
+
+/** The largest power of two below a count of at least two. */
+function split(count: number): number {
+  return 2 ** Math.ceil(Math.log2(count) - 1)
 }
 
 /** The root that an inclusion path leads to (RFC 9162, 2.1.3.2); `undefined` where the path does not fit the place. */
@@ -80,10 +113,12 @@ function nodeAt(level: Buffer, index: number): Buffer {
   return level.subarray(index * BYTES, (index + 1) * BYTES)
 }
 
-function leafHash(data: Buffer): Buffer {
+/** Hash of a leaf. */
+export function leafHash(data: Buffer): Buffer {
   return createHash('sha256').update(LEAF).update(data).digest()
 }
 
-function nodeHash(left: Buffer, right: Buffer): Buffer {
+/** Hash of a node with two children. */
+export function nodeHash(left: Buffer, right: Buffer): Buffer {
   return createHash('sha256').update(NODE).update(left).update(right).digest()
 }

@@ -2,6 +2,7 @@ import type { LogEntry } from '@sluice/core'
 import type { AuditDraft, AuditEntry } from './audit-entry.js'
 import { NO_ENTRY } from './audit-entry.js'
 import { auditError } from './audit-error.js'
+import { logDraft } from './log-draft.js'
 import { readEntry } from './read-entry.js'
 import type { AuditKey } from './seal-entry.js'
 import { hmac, sealEntry } from './seal-entry.js'
@@ -42,7 +43,10 @@ export function nextEntries(
     const old = keys.previous.find((key) => key.id === before)
     if (before !== null && old === undefined) throw keyUnknown(log, before, `and "${current.id}" is to follow it`)
     const first = drafts[0]
-    add(keyChange(first?.at ?? at, before, current.id), old === undefined ? [current] : [old, current])
+    add(
+      logDraft('key.changed', first?.at ?? at, { from: before, to: current.id }),
+      old === undefined ? [current] : [old, current],
+    )
   }
   const sealing = current === undefined ? [] : [current]
   for (const draft of drafts) add(draft, sealing)
@@ -74,23 +78,6 @@ function foreign(log: string, tail: LogEntry, why: string): Error {
     log,
     index: tail.index,
   })
-}
-
-function keyChange(at: number, from: string | null, to: string): AuditDraft {
-  return {
-    event: 'key.changed',
-    at,
-    run: null,
-    execution: null,
-    effectId: null,
-    attempt: null,
-    tenant: null,
-    actor: null,
-    session: null,
-    app: null,
-    agent: null,
-    data: { from, to },
-  }
 }
 
 function keyUnknown(log: string, key: string | null, why: string): Error {

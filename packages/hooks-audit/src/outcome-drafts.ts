@@ -10,15 +10,15 @@ import type {
   Usage,
 } from '@sluice/core'
 import type { AuditDraft } from './audit-entry.js'
-import { boundData, boundText } from './bounded.js'
+import { boundData } from './bounded.js'
 import { effectDraft, gateRows, labelRows } from './intent-drafts.js'
 
 /** How a request to a provider ended. `costUsd`: as the owner's own function has it. */
 export function modelOutcome(at: number, context: AfterModelCallContext, costUsd: string | null): AuditDraft {
   return effectDraft('model.outcome', at, context, {
     provider: context.provider,
-    model: boundText(context.model),
-    answeredModel: context.answeredModel === null ? null : boundText(context.answeredModel),
+    model: context.model,
+    answeredModel: context.answeredModel,
     usage: usageRow(context.usage),
     finishReason: context.finishReason,
     costUsd,
@@ -30,7 +30,7 @@ export function modelOutcome(at: number, context: AfterModelCallContext, costUsd
 export function toolOutcome(at: number, context: AfterToolCallContext): AuditDraft {
   return effectDraft('tool.outcome', at, context, {
     tool: context.toolCode,
-    callId: boundText(context.callId),
+    callId: context.callId,
     effect: context.tool.effect,
     argsDigest: context.argsDigest,
     resultDigest: context.resultDigest,
@@ -64,8 +64,8 @@ export function stopDraft(at: number, context: OnStopContext): AuditDraft {
         point: context.point,
         plugin: context.plugin,
         answer: context.answer,
-        code: boundText(context.code),
-        reason: boundText(context.reason),
+        code: context.code,
+        reason: context.reason,
         details: boundData(context.details),
         answers: askedGates(context.receipt),
       },
@@ -93,9 +93,7 @@ function endData(context: AfterModelCallContext | AfterToolCallContext): JsonObj
 
 /** Name and code; the message stays out: it may hold what a provider or a handler quotes. */
 function errorRow(error: ErrorSnapshot | null): JsonObject | null {
-  return error === null
-    ? null
-    : { name: boundText(error.name), code: error.code === null ? null : boundText(error.code) }
+  return error === null ? null : { name: error.name, code: error.code }
 }
 
 function usageRow(usage: Usage | null): JsonObject | null {

@@ -1,7 +1,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Documents, JsonObject, JsonValue, PluginHost } from '@sluice/core'
 import type { PersonalReference } from './audit-entry.js'
-import { canonicalText, hmac } from './seal-entry.js'
+import { canonicalText } from './canonical-text.js'
+import { hmac } from './seal-entry.js'
 
 /** A personal value as it lies beside the chain. */
 export interface PersonalValue {

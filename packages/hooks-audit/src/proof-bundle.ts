@@ -40,6 +40,8 @@ export interface BundleOptions {
   readonly publicKey: KeyObject
   /** Keys of the codes; without them, the codes are not looked at. */
   readonly keys?: readonly AuditKey[]
+  /** The first entry that must have a code, for a log that got its first key later. Default 0. */
+  readonly keyedFrom?: number
 }
 
 /**
@@ -51,8 +53,9 @@ export function verifyBundle(bundle: unknown, options: BundleOptions): BundleRep
   let proven = 0
   let run = 'unknown'
   try {
-    const { log, checkpoint, entries, run: told } = bundle as ProofBundle
+    const { v, log, checkpoint, entries, run: told } = bundle as ProofBundle
     run = String(told)
+    if (v !== 1) throw new TypeError('another version')
     const { publicKey: key } = options
     const publicKey = key.type === 'private' ? createPublicKey(key) : key
     if (!isCheckpointGood(checkpoint, publicKey)) faults.push('The checkpoint is not signed by this key.')
@@ -61,7 +64,7 @@ export function verifyBundle(bundle: unknown, options: BundleOptions): BundleRep
       if (entries.length === 0) faults.push('It holds no entry.')
       const seen = new Set<number>()
       for (const [index, { entry, path }] of entries.entries()) {
-        const why = faultOf(entry, path, { log, run: told, checkpoint }, options.keys)
+        const why = faultOf(entry, path, { log, run: told, checkpoint }, options)
         const seq: unknown = entry?.seq
         if (why !== undefined) faults.push(`Entry ${String(seq)} (${index} of the bundle): ${why}.`)
         else if (seen.has(entry.seq)) faults.push(`Entry ${entry.seq} stands in the bundle twice.`)
@@ -82,7 +85,7 @@ function faultOf(
   entry: unknown,
   path: unknown,
   about: { log: string; run: string; checkpoint: AuditCheckpoint },
-  keys: readonly AuditKey[] | undefined,
+  { keys, keyedFrom = 0 }: BundleOptions,
 ): string | undefined {
   const found = readEntry(entry)
   if (found.entry === undefined) return found.why
@@ -91,7 +94,7 @@ function faultOf(
   if (!Array.isArray(path) || !path.every(isHash)) return 'its path is none'
   const { size, root } = about.checkpoint
   if (rootOf(found.entry.hash, found.entry.seq, size, path) !== root) return 'its path does not lead to the checkpoint'
-  return keys === undefined ? undefined : new KeyChecker(keys, 0).check(found.entry, found.text)
+  return new KeyChecker(keys, keyedFrom).check(found.entry, found.text)
 }
 
 function good(run: string, proven: number): string {

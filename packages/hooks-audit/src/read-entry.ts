@@ -1,7 +1,9 @@
-import type { JsonObject, JsonValue } from '@sluice/core'
+import { isUtf8 } from 'node:buffer'
+import type { JsonObject } from '@sluice/core'
 import type { AuditEntry } from './audit-entry.js'
-import { hashedText, sha256 } from './seal-entry.js'
-import { toLine } from './to-line.js'
+import { entryTexts } from './canonical-text.js'
+import { sha256 } from './seal-entry.js'
+import { escapeRisky } from './to-line.js'
 
 /** An entry as it was found at a place of a log, which may hold anything. */
 export interface FoundEntry {
@@ -17,27 +19,33 @@ const HASH = /^[0-9a-f]{64}$/
 
 /** Reads a value that stands where an entry should stand. Never throws. */
 export function readEntry(value: unknown): FoundEntry {
-  try {
-    if (!hasShape(value)) return bad('it does not have the shape of an entry')
-    const text = hashedText(value)
-    if (sha256(text) !== value.hash) return bad('its hash is not the one of its bytes')
-    return { entry: value as unknown as AuditEntry, text, why: undefined }
-  } catch {
-    return bad('it cannot be read')
-  }
+  return read(value, undefined)
 }
 
 /** Reads one line of an export: it must be what `toLine` makes of its entry, to the byte. Never throws. */
-export function readLine(line: string): FoundEntry {
-  let value: JsonValue
+export function readBytes(bytes: Buffer): FoundEntry {
+  if (!isUtf8(bytes)) return bad('it is no UTF-8')
+  const line = bytes.toString()
+  let value: unknown
   try {
-    value = JSON.parse(line) as JsonValue
+    value = JSON.parse(line)
   } catch {
     return bad('it is no JSON')
   }
-  const found = readEntry(value)
-  // equal data has more than one spelling, and only one of them is ours
-  return found.entry === undefined || toLine(value) === line ? found : bad('it is not written as the export writes it')
+  return read(value, line)
+}
+
+function read(value: unknown, line: string | undefined): FoundEntry {
+  try {
+    if (!hasShape(value)) return bad('it does not have the shape of an entry')
+    const { whole, hashed } = entryTexts(value)
+    // equal data has more than one spelling, and only one of them is ours
+    if (line !== undefined && escapeRisky(whole) !== line) return bad('it is not written as the export writes it')
+    if (sha256(hashed) !== value.hash) return bad('its hash is not the one of its bytes')
+    return { entry: value as unknown as AuditEntry, text: hashed, why: undefined }
+  } catch {
+    return bad('it cannot be read')
+  }
 }
 
 function bad(why: string): FoundEntry {
@@ -66,7 +74,7 @@ function hasShape(value: unknown): value is JsonObject {
     data !== null &&
     typeof data === 'object' &&
     !Array.isArray(data) &&
-    (macs === undefined || (Array.isArray(macs) && macs.length > 0 && macs.every(isMac)))
+    (macs === undefined || (Array.isArray(macs) && (macs.length === 1 || macs.length === 2) && macs.every(isMac)))
   )
 }
 
@@ -77,8 +85,9 @@ function isTime(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) <= LAST_TIME
 }
 
+/** Nothing may hide in a code: no hash covers it. */
 function isMac(value: unknown): boolean {
-  if (value === null || typeof value !== 'object') return false
+  if (value === null || typeof value !== 'object' || Object.keys(value).length !== 2) return false
   const { key, mac } = value as Record<string, unknown>
   return typeof key === 'string' && isHash(mac)
 }

@@ -13,10 +13,12 @@ import type { EntryPath } from './entry-path.js'
 import { touchesData } from './entry-path.js'
 import type { PersonalValue } from './personal-values.js'
 import { PersonalValues } from './personal-values.js'
+import { TreeHeads } from './tree-heads.js'
 
 /** Brings drafts into the log that they belong to. */
 export class Recorder {
   readonly personal: PersonalValues
+  readonly heads: TreeHeads
   readonly #host: PluginHost<ReadAuditOptions>
   readonly #writers = new Map<string, ChainWriter>()
   readonly #redaction: Redaction
@@ -26,6 +28,7 @@ export class Recorder {
     const { redact, personal } = host.options
     this.#host = host
     this.personal = new PersonalValues(host)
+    this.heads = new TreeHeads(host)
     this.#redaction = { paths: redact.paths, patterns: redact.patterns, values: redact.values ?? (() => []) }
     // a plain digest of a few possible values gives them away
     this.#personalPaths = touchesData(personal, 'args') ? [...personal, ['data', 'argsDigest']] : personal
@@ -75,14 +78,19 @@ export class Recorder {
       return sealed.reference
     })
     if (values.length > 0) await this.personal.keep(log, values)
-    return this.#writer(log).write(cleaned, signal)
+    const entry = await this.#writer(log).write(cleaned, signal)
+    this.heads.written(log, entry.seq + 1)
+    return entry
   }
 
   #writer(log: string): ChainWriter {
     let writer = this.#writers.get(log)
     if (writer === undefined) {
       const { key, previousKeys } = this.#host.options
-      writer = new ChainWriter(this.#host.storage.log, log, { current: key, previous: previousKeys })
+      // there may be a log per tenant: one that nobody waits for is not kept
+      writer = new ChainWriter(this.#host.storage.log, log, { current: key, previous: previousKeys }, () =>
+        this.#writers.delete(log),
+      )
       this.#writers.set(log, writer)
     }
     return writer

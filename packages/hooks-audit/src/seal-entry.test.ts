@@ -1,9 +1,11 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { JsonValue } from '@sluice/core'
 import fc from 'fast-check'
+import { canonicalize } from 'json-canonicalize'
 import { describe, expect, it } from 'vitest'
-import { plain } from './clean-draft.js'
-import { canonicalText, hashedText, sealEntry } from './seal-entry.js'
+import { cleanDraft } from './clean-draft.js'
+import { canonicalText } from './canonical-text.js'
+import { hashedText, sealEntry } from './seal-entry.js'
 import { someChain, someDraft } from './testing/some-entries.js'
 
 /** RFC 8785 in six lines, written apart from the library. */
@@ -14,6 +16,13 @@ function canonical(value: JsonValue): string {
   const keys = Object.keys(object).sort((left, right) => (left < right ? -1 : 1))
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(object[key] as JsonValue)}`).join(',')}}`
 }
+
+/** Data as it is written where nothing is redacted. */
+const plain = (value: JsonValue) => {
+  const args = { value } as never
+  return (cleanDraft(someDraft({ data: { args } }), NOTHING, [], () => null).data.args as { value: JsonValue }).value
+}
+const NOTHING = { paths: [], patterns: [], values: () => [] }
 
 describe('the hashed bytes', () => {
   it('are the canonical JSON of RFC 8785: its own example, to the byte', () => {
@@ -36,6 +45,8 @@ describe('the hashed bytes', () => {
       fc.property(fc.jsonValue(), (value) => {
         const data = plain(value as JsonValue)
         expect(canonicalText(data)).toBe(canonical(data))
+        // and as another implementation has it
+        expect(canonicalText(data)).toBe(canonicalize(data))
       }),
       { numRuns: 2_000 },
     )
@@ -43,6 +54,15 @@ describe('the hashed bytes', () => {
     const data = plain({ a: shared, ab: shared, toJSON: { z: 1, y: 2 }, ['__proto__x']: 1 })
     expect(canonicalText(data)).toBe(canonical(data))
     expect(canonicalText(data)).toContain('"~toJSON":{"y":2,"z":1}')
+  })
+
+  it('no function of the data is called, and what JSON cannot hold is refused', () => {
+    const sly = { actor: 'mallory', toJSON: () => ({ actor: 'petra.k' }) }
+    for (const value of [sly, Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol('x'), undefined, [() => 1]])
+      expect(() => canonicalText(value as never)).toThrow(TypeError)
+    expect(canonicalText({ a: undefined, b: [undefined, -0] } as never)).toBe('{"b":[null,0]}')
+    const shared = { x: 1 }
+    expect(canonicalText({ a: shared, ab: shared })).toBe('{"a":{"x":1},"ab":{"x":1}}')
   })
 
   it('anyone can hash them: SHA-256 of the entry without hash and macs, HMAC-SHA256 beside it under its key id', () => {

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash as digest } from 'node:crypto'
 import type { JsonValue } from '@sluice/core'
-import { canonicalize } from 'json-canonicalize'
 import type { AuditDraft, AuditEntry } from './audit-entry.js'
+import { canonicalText, entryTexts } from './canonical-text.js'
 
 /** A key for the message authentication codes of a log. */
 export interface AuditKey {
@@ -12,14 +12,9 @@ export interface AuditKey {
   readonly secret: KeyObject
 }
 
-/** Canonical JSON text (RFC 8785). The value must be a tree of plain JSON data without a key `toJSON`. */
-export function canonicalText(value: JsonValue): string {
-  return canonicalize(value)
-}
-
 /** SHA-256 of a text's UTF-8 bytes, hexadecimal. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex')
+  return digest('sha256', text)
 }
 
 /** HMAC-SHA256 of a text's UTF-8 bytes, hexadecimal. */
@@ -29,8 +24,7 @@ export function hmac(secret: KeyObject, text: string): string {
 
 /** The bytes of an entry that are hashed, as text: the entry without `hash` and `macs`, canonical. */
 export function hashedText(entry: Readonly<Record<string, JsonValue>>): string {
-  const { hash: _hash, macs: _macs, ...body } = entry
-  return canonicalText(body)
+  return entryTexts(entry).hashed
 }
 
 /** Where an entry stands. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@sluice/core'
-import { canonicalText } from './seal-entry.js'
+import { canonicalText } from './canonical-text.js'
 
 /** What a reader may take for the end of a line, or what turns the direction of what follows; JSON leaves them as they are. */
 const RISKY = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g

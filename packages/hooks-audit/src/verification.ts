@@ -42,7 +42,7 @@ export function statementOf(report: Omit<Verification, 'statement'>): string {
   )
   lines.push(
     chained > from
-      ? `Entries ${from} to ${chained - 1} fit together${keyed === null ? '' : ' and carry good codes'}.`
+      ? `Entries ${from} to ${chained - 1} fit together${keyed === null ? '' : ' and are vouched for by who has the keys'}.`
       : 'No entry is proven.',
   )
   if (keyed === null) {

@@ -144,6 +144,64 @@ describe('verify', () => {
     expect(named(swapped, { keys: [k1, k2] })).toEqual(['mac 3'])
   })
 
+  it('nothing hides in the codes, which no hash covers: not with keys, and not without', () => {
+    const k1 = key('k1')
+    const keyed = someChain(6, [k1])
+    const [mac] = (keyed[2] as AuditEntry).macs as [{ key: string; mac: string }]
+    for (const [what, macs, fault] of [
+      ['a field more', [{ ...mac, note: 'approved by the board' }], 'changed 2'],
+      ['a field less', [{ key: 'k1' }], 'changed 2'],
+      ['the code twice', [mac, mac], 'mac 2'],
+      ['a third one', [mac, mac, mac], 'changed 2'],
+      ['none', [], 'changed 2'],
+      ['taken out', undefined, 'mac 2'],
+      ['another key', [{ ...mac, key: 'k2' }], 'mac 2'],
+    ] as const) {
+      const rows = keyed.with(2, { ...(keyed[2] as AuditEntry), macs } as never)
+      for (const options of [{}, { keys: [k1] }]) expect([what, named(rows, options)[0]]).toEqual([what, fault])
+    }
+  })
+
+  it('a change of key is one entry under both, old first, that says from which to which', () => {
+    const [k1, k2] = [key('k1'), key('k2')]
+    const start = someChain(3, [k1])
+    const change = (from: string | null, to: string, keys: (typeof k1)[]) =>
+      sealEntry(
+        someDraft({ event: 'key.changed', data: { from, to } }),
+        { log: 'audit', seq: 3, storedAt: 1, prev: start[2]?.hash as string },
+        keys,
+      )
+    const keys = [k1, k2]
+    expect(named([...start, change('k1', 'k2', [k1, k2])], { keys })).toEqual([])
+    for (const entry of [
+      change('k1', 'k2', [k2]),
+      change('k1', 'k2', [k1]),
+      change('k1', 'k2', [k2, k1]),
+      change('k2', 'k1', [k1, k2]),
+      change(null, 'k2', [k2]),
+      change('k1', 'k1', [k1, k1]),
+      change('k1', 'k2', []),
+    ])
+      for (const options of [{ keys }, {}]) expect(named([...start, entry], options)).toEqual(['mac 3'])
+  })
+
+  it('an entry that is missing makes no other one look as if its key had changed', () => {
+    const [k1, k2] = [key('k1'), key('k2')]
+    const chainOf = [...someChain(2, [k1])]
+    const add = (draft: ReturnType<typeof someDraft>, keys: (typeof k1)[]) =>
+      chainOf.push(
+        sealEntry(
+          draft,
+          { log: 'audit', seq: chainOf.length, storedAt: 1, prev: chainOf.at(-1)?.hash as string },
+          keys,
+        ),
+      )
+    add(someDraft({ event: 'key.changed', data: { from: 'k1', to: 'k2' } }), [k1, k2])
+    for (let more = 0; more < 3; more++) add(someDraft(), [k2])
+    expect(named(chainOf, { keys: [k1, k2] })).toEqual([])
+    expect(named(chainOf.toSpliced(2, 1), { keys: [k1, k2] })).toEqual(['dropped 2'])
+  })
+
   it('lines must be to the byte what the export writes', () => {
     const text = linesOf(chain)
     expect(verifyLines(text)).toMatchObject({ ok: true, size: 12 })
@@ -164,6 +222,18 @@ describe('verify', () => {
     const bytes = Buffer.from(text)
     bytes[bytes.indexOf(10) + 40] = 0xff
     expect(verifyLines(bytes).faults).toMatchObject([{ kind: 'changed', from: 1 }])
+  })
+
+  it('an intent that was written twice before a crash is one attempt: told as repeated, closed by one outcome', () => {
+    const rows: AuditEntry[] = []
+    for (const event of ['tool.intent', 'tool.intent', 'tool.outcome'] as const) {
+      const place = { log: 'audit', seq: rows.length, storedAt: 1, prev: rows.at(-1)?.hash ?? '0'.repeat(64) }
+      rows.push(sealEntry(someDraft({ event }, { sent: 'yes' }), place, []))
+    }
+    expect(verifyEntries(rows)).toMatchObject({
+      ok: true,
+      pairs: { intents: 2, outcomes: 1, repeated: 1, openCount: 0, unannouncedCount: 0 },
+    })
   })
 
   it('shows intents without an outcome and outcomes without an intent', () => {

@@ -1,9 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import type { AppendLog } from '@sluice/core'
 import type { VerifyOptions } from './chain-verifier.js'
 import { ChainVerifier } from './chain-verifier.js'
-import type { FoundEntry } from './read-entry.js'
-import { readEntry, readLine } from './read-entry.js'
+import { readBytes, readEntry } from './read-entry.js'
 import type { Verification } from './verification.js'
 
 const PAGE = 500
@@ -37,10 +35,6 @@ export function verifyLines(text: string | Uint8Array, options: VerifyOptions = 
     from = to + 1
   }
   return verifier.end()
-}
-
-function readBytes(bytes: Buffer): FoundEntry {
-  return isUtf8(bytes) ? readLine(bytes.toString()) : { entry: undefined, text: '', why: 'it is no UTF-8' }
 }
 
 /** Verifies a log as it lies in its store, page by page. */

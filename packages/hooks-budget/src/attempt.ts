@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@sluice/core'
+import type { DocumentKey, JsonObject, JsonValue } from '@sluice/core'
 import { damaged } from './bucket.js'
 import type { Unit } from './limit.js'
 
@@ -34,21 +34,39 @@ export interface AttemptRecord {
 }
 
 /** Key of the document of an effect, with all its attempts: the record of its charges. */
-export function effectKey(effectId: string): readonly string[] {
+export function effectKey(effectId: string): DocumentKey {
   return ['effect', effectId]
 }
+
+/** Key of the document that is there while an attempt of the effect has a hold or is unknown: by it these are found. */
+export function pendingKey(effectId: string): DocumentKey {
+  return ['pending', effectId]
+}
+
+/** True while it is not said what an attempt has cost. */
+export function isPending(attempt: AttemptRecord): boolean {
+  return attempt.state === 'held' || attempt.state === 'unknown'
+}
+
+const STATES: ReadonlySet<unknown> = new Set<AttemptState>(['held', 'settled', 'released', 'unknown', 'closed'])
 
 /** Reads the document of an effect. @throws LEDGER_DAMAGED */
 export function readAttempts(value: JsonValue | undefined): readonly AttemptRecord[] {
   if (value === undefined) return []
   const list = (value as JsonObject | null)?.attempts
-  if (!Array.isArray(list)) throw damaged(new TypeError('the record of an effect has no attempts'))
+  if (!Array.isArray(list) || !list.every(isAttempt)) {
+    throw damaged(new TypeError('the record of an effect is not a list of attempts'))
+  }
   return list as unknown as readonly AttemptRecord[]
 }
 
-/** The document with one attempt put in, or in the place of the one before. */
-export function withAttempt(attempts: readonly AttemptRecord[], next: AttemptRecord): JsonObject {
+function isAttempt(value: unknown): boolean {
+  const row = value as Partial<AttemptRecord> | null
+  return Number.isSafeInteger(row?.attempt) && STATES.has(row?.state) && Array.isArray(row?.parts)
+}
+
+/** The attempts with one put in, or in the place of the one before. */
+export function withAttempt(attempts: readonly AttemptRecord[], next: AttemptRecord): readonly AttemptRecord[] {
   const others = attempts.filter((one) => one.attempt !== next.attempt)
-  const all = [...others, next].sort((left, right) => left.attempt - right.attempt)
-  return { attempts: all as unknown as JsonValue }
+  return [...others, next].sort((left, right) => left.attempt - right.attempt)
 }

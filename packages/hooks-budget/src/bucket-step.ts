@@ -1,53 +1,23 @@
-import type { DocumentKey } from '@sluice/core'
-import { addOverrun, amountIn, isSpan, usedIn, windowIn } from './bucket.js'
-import type { Bucket, BucketWindow } from './bucket.js'
 import type { Part } from './attempt.js'
-import type { Bound, Unit } from './limit.js'
+import { amountIn, damaged, isSpan, usedIn, windowIn } from './bucket.js'
+import type { Bucket, BucketWindow } from './bucket.js'
+import type { ChargedToLimit, HeldOfLimit, LapsedEvent, LimitFacts, ThresholdEvent } from './budget-event.js'
+import type { Bound } from './limit.js'
 
-interface EventFacts {
-  /** Id of the limit. */
-  readonly limit: string
-  /** Key of its bucket: `['limit', id, unit, scope, value]`, and the tenant. */
-  readonly key: DocumentKey
-  /** Amounts are nano-USD or tokens. */
-  readonly unit: Unit
-  /** Start of the window, milliseconds; 0 for ever. */
-  readonly windowStart: number
-  /** Store time, milliseconds. */
-  readonly at: number
+/** An attempt of an effect. */
+export interface EffectAttempt {
+  readonly effectId: string
+  readonly attempt: number
 }
-
-/**
- * `threshold`: what is booked has reached that percentage of the window, told once for each. `overrun`: a charge was larger
- * than its hold, and is booked in full. `lapsed`: a hold was not resolved within its life and is booked as unknown.
- */
-export type BudgetEvent =
-  | (EventFacts & {
-      readonly type: 'threshold'
-      readonly percent: number
-      readonly used: bigint
-      readonly amount: bigint
-    })
-  | (EventFacts & {
-      readonly type: 'overrun'
-      readonly effectId: string
-      readonly attempt: number
-      readonly held: bigint
-      readonly charged: bigint
-    })
-  | (EventFacts & {
-      readonly type: 'lapsed'
-      readonly effectId: string
-      readonly attempt: number
-      readonly held: bigint
-    })
 
 /** One bucket inside one step of the ledger. */
 export class BucketStep {
-  readonly events: BudgetEvent[] = []
+  readonly events: (ThresholdEvent | LapsedEvent)[] = []
   readonly bound: Bound
   readonly bucket: Bucket
   readonly at: number
+  /** True where something in the bucket was changed, so that it is to be written. */
+  touched = false
 
   constructor(bound: Bound, bucket: Bucket, at: number) {
     this.bound = bound
@@ -69,45 +39,72 @@ export class BucketStep {
     return this.amount - usedIn(this.window)
   }
 
+  /** True while the hold of an attempt stands here. */
+  isOpen({ effectId, attempt }: EffectAttempt): boolean {
+    return this.bucket.open.has(effectId, attempt)
+  }
+
+  /** Takes a hold in the window of this moment. */
+  take({ effectId, attempt }: EffectAttempt, amount: bigint): Part {
+    const { window, bucket, at } = this
+    const { limit, key } = this.bound
+    const { start, end } = window
+    window.held += amount
+    bucket.open.add({ effectId, attempt, start, end, amount, at })
+    this.touched = true
+    return { limit: limit.id, key, unit: limit.unit, start, end, amount: amount.toString() }
+  }
+
   /** Books every hold that is older than its life as unknown, in the window in which it was taken. */
   lapse(lifeMs: number): void {
-    const old = this.bucket.open.filter((hold) => hold.at + lifeMs <= this.at)
-    if (old.length === 0) return
-    this.bucket.open = this.bucket.open.filter((hold) => !old.includes(hold))
-    for (const hold of old) {
-      const window = this.bucket.windows.find((one) => isSpan(one, hold))
-      if (window === undefined) continue
-      window.held -= hold.amount
-      window.unknown += hold.amount
+    for (const hold of this.#takeOld(lifeMs)) {
+      this.touched = true
+      const window = windowIn(this.bucket, hold)
       const { effectId, attempt, amount: held } = hold
-      this.events.push({ ...this.#facts(window), type: 'lapsed', effectId, attempt, held })
+      window.held -= smaller(window.held, held)
+      window.unknown += held
+      if (held > 0n) this.events.push({ ...this.#facts(window), type: 'lapsed', effectId, attempt, held, at: this.at })
       this.checkThresholds(window)
     }
   }
 
-  /** Takes back what a part holds, whether its hold stands or is booked as unknown. */
-  takeBack(part: Part, effectId: string, attempt: number): BucketWindow {
-    const window = windowIn(this.bucket, part)
-    const open = this.bucket.open.find((hold) => hold.effectId === effectId && hold.attempt === attempt)
+  /**
+   * Takes back what a part holds, whether its hold stands or is booked as unknown. `undefined` where its window is over and
+   * is not kept any more.
+   */
+  takeBack(part: Part, { effectId, attempt }: EffectAttempt): BucketWindow | undefined {
+    const isOver = part.end !== null && part.end <= this.at
+    const known = this.bucket.windows.find((one) => isSpan(one, part))
+    if (known === undefined && isOver) return undefined
+    this.touched = true
+    const window = known ?? windowIn(this.bucket, part)
     const amount = BigInt(part.amount)
-    if (open === undefined) window.unknown -= amount
-    else {
-      window.held -= amount
-      this.bucket.open = this.bucket.open.filter((hold) => hold !== open)
-    }
+    // never below nothing: of a bucket that was lost, what is given back would be room that there is not
+    if (this.bucket.open.remove(effectId, attempt)) window.held -= smaller(window.held, amount)
+    else window.unknown -= smaller(window.unknown, amount)
     return window
   }
 
-  /** Books a charge; what is above its hold is an overrun. */
-  spend(window: BucketWindow, part: Part, charge: { effectId: string; attempt: number; charged: bigint }): void {
-    const { effectId, attempt, charged } = charge
+  /** Books a charge in full. */
+  spend(window: BucketWindow | undefined, part: Part, charged: bigint): ChargedToLimit {
     const held = BigInt(part.amount)
+    if (window === undefined) return { ...this.#factsOf(part), held, charged, closed: false }
     window.spent += charged
-    if (charged > held) {
-      addOverrun(window, { effectId, attempt, amount: charged - held })
-      this.events.push({ ...this.#facts(window), type: 'overrun', effectId, attempt, held, charged })
-    }
+    if (charged > held) window.overrun += charged - held
     this.checkThresholds(window)
+    const amount = amountIn(this.bucket, window, this.bound.limit.amount)
+    const { limit, key } = this.bound
+    const closed = amount > 0n && usedIn(window) >= amount
+    return { limit: limit.id, key, unit: limit.unit, windowStart: window.start, held, charged, closed }
+  }
+
+  /** Books what is held as unknown. */
+  estimate(window: BucketWindow | undefined, part: Part): HeldOfLimit {
+    const held = BigInt(part.amount)
+    if (window === undefined) return { ...this.#factsOf(part), held }
+    window.unknown += held
+    this.checkThresholds(window)
+    return { ...this.#facts(window), held }
   }
 
   /** Tells each threshold of a window once. */
@@ -118,12 +115,28 @@ export class BucketStep {
     for (const percent of this.bound.limit.thresholdPercents) {
       if (amount === 0n || window.fired.includes(percent) || used * 100n < amount * BigInt(percent)) continue
       window.fired.push(percent)
-      this.events.push({ ...this.#facts(window), type: 'threshold', percent, used, amount })
+      this.events.push({ ...this.#facts(window), type: 'threshold', percent, used, amount, at: this.at })
     }
   }
 
-  #facts(window: BucketWindow): EventFacts {
-    const { limit, key } = this.bound
-    return { limit: limit.id, key, unit: limit.unit, windowStart: window.start, at: this.at }
+  #takeOld(lifeMs: number) {
+    try {
+      return this.bucket.open.takeUntil(this.at - lifeMs)
+    } catch (error) {
+      throw damaged(error)
+    }
   }
+
+  #facts(window: { readonly start: number }): LimitFacts {
+    const { limit, key } = this.bound
+    return { limit: limit.id, key, unit: limit.unit, windowStart: window.start }
+  }
+
+  #factsOf(part: Part): LimitFacts {
+    return { limit: part.limit, key: part.key, unit: part.unit, windowStart: part.start }
+  }
+}
+
+function smaller(left: bigint, right: bigint): bigint {
+  return left < right ? left : right
 }

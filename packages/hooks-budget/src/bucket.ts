@@ -1,5 +1,6 @@
 import { SluiceError } from '@sluice/core'
 import type { JsonObject, JsonValue } from '@sluice/core'
+import { OpenHolds, readDigits, readNumber, readSpan } from './open-holds.js'
 import type { Span } from './window.js'
 
 /** Who changed something, and why. */
@@ -10,86 +11,72 @@ export interface Change {
   readonly at: number
 }
 
-/** A charge that was larger than its hold. */
-export interface Overrun {
-  readonly effectId: string
-  readonly attempt: number
-  /** By how much. */
-  readonly amount: bigint
-}
-
 /** What one window of one bucket holds. Amounts are disjoint. */
 export interface BucketWindow extends Span {
   spent: bigint
   held: bigint
   /** Booked at what was held, as nobody said what it was. */
   unknown: bigint
-  /** Sum of all overruns; the last ones are listed. */
+  /** Sum of all charges above their hold; each has a record of its own. */
   overrun: bigint
-  overruns: Overrun[]
+  /** Sum of all top-ups; each has a record of its own. */
+  toppedUp: bigint
+  /** What the last model call has left for a last request. */
+  slice: bigint
   /** Thresholds, in percent, that were passed. */
   fired: number[]
-  topUps: (Change & { readonly key: string; readonly amount: bigint })[]
 }
 
-/** A hold that stands. */
-export interface OpenHold {
-  readonly effectId: string
-  readonly attempt: number
-  /** Its window. */
-  readonly start: number
-  readonly end: number | null
-  readonly amount: bigint
-  /** Store time at which it was taken, milliseconds. */
-  readonly at: number
-}
-
-/** All that is kept of one limit and one scope: one document. */
+/** All that is kept of one limit and one scope: one document, whose size does not grow with what was spent. */
 export interface Bucket {
   /** Stands above the amount in the code until it is cleared. */
   override: (Change & { readonly amount: bigint }) | null
   windows: BucketWindow[]
-  open: OpenHold[]
+  readonly open: OpenHolds
 }
 
 const VERSION = 1
-/** Windows that are kept although nothing in them can change any more. */
-const KEPT_WINDOWS = 3
-const LISTED_OVERRUNS = 100
+/** Windows that are kept although they are over and nothing in them can change any more. */
+const KEPT_OVER = 2
+/** Windows that are kept although they are over, as something in them is unknown. What is older is in the record of the effect. */
+const KEPT_UNKNOWN = 100
 
 /** Reads the document of a bucket. @throws LEDGER_DAMAGED */
 export function readBucket(value: JsonValue | undefined): Bucket {
-  if (value === undefined) return { override: null, windows: [], open: [] }
+  if (value === undefined) return { override: null, windows: [], open: new OpenHolds('', null) }
   try {
     const document = value as unknown as StoredBucket
     if (document.version !== VERSION) throw new TypeError(`version ${String(document.version)}`)
+    const { override } = document
     return {
-      override: document.override === null ? null : { ...document.override, amount: BigInt(document.override.amount) },
+      override: override === null ? null : { ...override, amount: readDigits(override.amount) },
       windows: document.windows.map(readWindow),
-      open: readOpen(document.open),
+      open: readOpen(document),
     }
   } catch (error) {
     throw damaged(error)
   }
 }
 
-/** The document of a bucket, without windows that are over and settled (the last ones of them are kept). */
-export function writeBucket(bucket: Bucket): JsonObject {
-  const windows = [...bucket.windows].sort((left, right) => left.start - right.start)
-  const settled = (window: BucketWindow) => window.held === 0n && window.unknown === 0n
-  const isOpen = (window: BucketWindow) => bucket.open.some((hold) => isSpan(window, hold))
-  const kept = windows.filter(
-    (window, index) => index >= windows.length - KEPT_WINDOWS || !settled(window) || isOpen(window),
-  )
+/** The document of a bucket at a time, without windows that are over and settled (the last ones of them are kept). */
+export function writeBucket(bucket: Bucket, at: number): JsonObject {
   const stored: StoredBucket = {
     version: VERSION,
     override: bucket.override === null ? null : { ...bucket.override, amount: bucket.override.amount.toString() },
-    windows: kept.map(storeWindow),
-    open: bucket.open.flatMap(({ effectId, attempt, start, end, amount, at }) => {
-      return [effectId, attempt, start, end, amount.toString(), at]
-    }),
+    windows: keptWindows(bucket, at).map(storeWindow),
+    open: bucket.open.text,
+    openSince: bucket.open.since,
   }
   return stored as unknown as JsonObject
+}
+
+function keptWindows(bucket: Bucket, at: number): readonly BucketWindow[] {
+  const windows = [...bucket.windows].sort((left, right) => left.start - right.start)
+  // a window of another length, from before the code was changed, may begin later and be over earlier
+  const over = windows.filter((window) => window.end !== null && window.end <= at)
+  const dropped = new Set(over.slice(0, -KEPT_OVER))
+  for (const window of over.filter((one) => one.unknown > 0n).slice(-KEPT_UNKNOWN)) dropped.delete(window)
+  return windows.filter((window) => !dropped.has(window) || window.held > 0n)
 }
 
 /** True for the same stretch of time: of a limit whose length was changed in the code, others are left. */
@@ -101,31 +88,16 @@ export function isSpan(left: Span, right: Span): boolean {
 export function windowIn(bucket: Bucket, span: Span): BucketWindow {
   let window = bucket.windows.find((one) => isSpan(one, span))
   if (window === undefined) {
-    window = {
-      start: span.start,
-      end: span.end,
-      spent: 0n,
-      held: 0n,
-      unknown: 0n,
-      overrun: 0n,
-      overruns: [],
-      fired: [],
-      topUps: [],
-    }
+    const { start, end } = span
+    window = { start, end, spent: 0n, held: 0n, unknown: 0n, overrun: 0n, toppedUp: 0n, slice: 0n, fired: [] }
     bucket.windows.push(window)
   }
   return window
 }
 
-/** Books an overrun; the list keeps the last hundred, the sum all. */
-export function addOverrun(window: BucketWindow, overrun: Overrun): void {
-  window.overrun += overrun.amount
-  window.overruns = [...window.overruns, overrun].slice(-LISTED_OVERRUNS)
-}
-
 /** What may be spent in a window: the amount in force and what was topped up. */
 export function amountIn(bucket: Bucket, window: BucketWindow, amount: bigint): bigint {
-  return window.topUps.reduce((sum, topUp) => sum + topUp.amount, bucket.override?.amount ?? amount)
+  return (bucket.override?.amount ?? amount) + window.toppedUp
 }
 
 /** What is used of a window. */
@@ -149,49 +121,31 @@ interface StoredBucket {
   readonly version: number
   readonly override: (Change & { readonly amount: string }) | null
   readonly windows: readonly StoredWindow[]
-  /** Six values a hold, in one flat list: it is copied on every step. */
-  readonly open: readonly (string | number | null)[]
+  readonly open: string
+  readonly openSince: number | null
 }
 
-interface StoredWindow extends Span {
-  readonly spent: string
-  readonly held: string
-  readonly unknown: string
-  readonly overrun: string
-  readonly overruns: readonly { readonly effectId: string; readonly attempt: number; readonly amount: string }[]
-  readonly fired: readonly number[]
-  readonly topUps: readonly (Change & { readonly key: string; readonly amount: string })[]
-}
+type StoredWindow = Span & {
+  readonly [Name in 'spent' | 'held' | 'unknown' | 'overrun' | 'toppedUp' | 'slice']: string
+} & { readonly fired: readonly number[] }
 
-const VALUES_PER_HOLD = 6
-
-function readOpen(stored: StoredBucket['open']): OpenHold[] {
-  if (stored.length % VALUES_PER_HOLD !== 0) throw new TypeError('the list of holds is cut')
-  const holds: OpenHold[] = []
-  for (let from = 0; from < stored.length; from += VALUES_PER_HOLD) {
-    holds.push({
-      effectId: stored[from] as string,
-      attempt: stored[from + 1] as number,
-      start: stored[from + 2] as number,
-      end: stored[from + 3] as number | null,
-      amount: BigInt(stored[from + 4] as string),
-      at: stored[from + 5] as number,
-    })
-  }
-  return holds
+/** The text itself is read where a hold may have lapsed. */
+function readOpen({ open, openSince }: StoredBucket): OpenHolds {
+  if (typeof open !== 'string' || (open !== '' && !open.endsWith('\n'))) throw new TypeError('the list of holds is cut')
+  return new OpenHolds(open, open === '' ? null : readNumber(openSince))
 }
 
 function readWindow(stored: StoredWindow): BucketWindow {
+  if (!stored.fired.every(Number.isSafeInteger)) throw new TypeError('a threshold is no whole number')
   return {
-    start: stored.start,
-    end: stored.end,
-    spent: BigInt(stored.spent),
-    held: BigInt(stored.held),
-    unknown: BigInt(stored.unknown),
-    overrun: BigInt(stored.overrun),
-    overruns: stored.overruns.map((row) => ({ ...row, amount: BigInt(row.amount) })),
+    ...readSpan(stored.start, stored.end),
+    spent: readDigits(stored.spent),
+    held: readDigits(stored.held),
+    unknown: readDigits(stored.unknown),
+    overrun: readDigits(stored.overrun),
+    toppedUp: readDigits(stored.toppedUp),
+    slice: readDigits(stored.slice),
     fired: [...stored.fired],
-    topUps: stored.topUps.map((row) => ({ ...row, amount: BigInt(row.amount) })),
   }
 }
 
@@ -203,8 +157,8 @@ function storeWindow(window: BucketWindow): StoredWindow {
     held: window.held.toString(),
     unknown: window.unknown.toString(),
     overrun: window.overrun.toString(),
-    overruns: window.overruns.map((row) => ({ ...row, amount: row.amount.toString() })),
+    toppedUp: window.toppedUp.toString(),
+    slice: window.slice.toString(),
     fired: window.fired,
-    topUps: window.topUps.map((row) => ({ ...row, amount: row.amount.toString() })),
   }
 }

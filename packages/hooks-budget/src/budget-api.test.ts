@@ -2,10 +2,10 @@ import { createMemoryStore } from '@sluice/core'
 import { fakeClock, fakeIds } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import { createBudgetApi } from './budget-api.js'
-import type { BudgetEvent } from './bucket-step.js'
+import type { BudgetEvent } from './budget-event.js'
 import { Ledger } from './ledger.js'
-import type { Resolution } from './ledger.js'
 import type { Limit } from './limit.js'
+import type { Resolution } from './resolve-attempt.js'
 import { windowsOf } from './window.js'
 
 const LIFE_MS = 60_000
@@ -29,11 +29,11 @@ function rig(limits: readonly Limit[] = [make({ id: 'usd' }), make({ id: 'tokens
   const ledger = new Ledger(documents, LIFE_MS)
   const events: BudgetEvent[] = []
   const tell = (told: readonly BudgetEvent[]) => void events.push(...told)
-  const api = createBudgetApi({ documents, ledger, limits, ids: fakeIds(), holdLifeMs: LIFE_MS, tell })
+  const api = createBudgetApi({ documents, limits, ids: fakeIds(), holdLifeMs: LIFE_MS, tell })
   const bounds = limits.map((limit) => ({ limit, key: ['limit', limit.id, limit.unit, 'user', 'petra.k', 'acme'] }))
   const hold = async (effectId: string, amount: bigint, attempt = 1) => {
     const asks = bounds.map((bound) => ({ ...bound, amountFor: () => amount }))
-    return (await ledger.hold({ effectId, attempt, asks, outputTokens: 0n, mayLand: false, held: {} })).answer.kind
+    return (await ledger.hold({ effectId, attempt, asks, outputTokens: 0n, kind: 'landing', held: {} })).answer.kind
   }
   const close = (effectId: string, resolution: Resolution) =>
     ledger.close({ effectId, attempt: 1 }, bounds, limits, () => resolution)
@@ -97,6 +97,18 @@ describe('topUp', () => {
     clock.advance(HOUR_MS)
     expect((await api.status(PETRA))[0]).toMatchObject({ amount: 100n, toppedUp: 0n })
     expect(await api.topUp(change)).toMatchObject({ amount: 100n, toppedUp: 0n })
+  })
+
+  it('a thousand of them leave the document of the bucket as small as one, each with its record', async () => {
+    const { api, documents } = rig()
+    const topUp = (key: string) => api.topUp({ limit: 'usd', scope: PETRA, amount: '0.000000001', key, ...BY })
+    const size = async () =>
+      JSON.stringify(await documents.get(['limit', 'usd', 'usd', 'user', 'petra.k', 'acme'])).length
+    await topUp('first')
+    const before = await size()
+    for (let index = 0; index < 1_000; index++) await topUp(`key-${index}`)
+    expect((await api.status(PETRA))[0]).toMatchObject({ toppedUp: 1_001n, amount: 1_101n })
+    expect((await size()) - before).toBeLessThan(10)
   })
 
   it('refuses a key that was used with another amount', async () => {
@@ -177,7 +189,42 @@ describe('resolve', () => {
     await api.resolve({ effectId: 'one', amount: 'released', ...BY })
     expect(events.map((event) => event.type)).toEqual(['lapsed', 'lapsed'])
     const key = ['limit', 'usd', 'usd', 'user', 'petra.k', 'acme']
-    expect(await documents.get(key)).toMatchObject({ open: [], windows: [{ spent: '0', held: '0', unknown: '0' }] })
+    expect(await documents.get(key)).toMatchObject({
+      open: '',
+      openSince: null,
+      windows: [{ spent: '0', held: '0', unknown: '0' }],
+    })
+  })
+
+  it('takes the attempt that waits, and not the next one, which is in flight', async () => {
+    const { api, hold, close } = rig()
+    await hold('one', 10n)
+    await close('one', unknown)
+    await hold('one', 20n, 2)
+    await api.resolve({ effectId: 'one', amount: 'released', ...BY })
+    expect((await api.charges('one')).map((one) => one.state)).toEqual(['released', 'held'])
+    const second = api.resolve({ effectId: 'one', attempt: 2, amount: 'released', ...BY })
+    await expect(second).rejects.toMatchObject({ code: 'HOLD_OPEN' })
+  })
+
+  it('says an amount above the hold: an overrun, told and listed', async () => {
+    const { api, hold, close, events } = rig()
+    await hold('one', 10n)
+    await close('one', unknown)
+    await api.resolve({ effectId: 'one', amount: { usd: '0.00000003' }, ...BY })
+    expect(events).toMatchObject([{ type: 'overrun', limits: [{ charged: 30n }, { limit: 'tokens', charged: 10n }] }])
+    expect((await api.overruns()).items).toMatchObject([
+      { effectId: 'one', attempt: 1, limits: [{ limit: 'usd', held: '10', charged: '30', closed: false }, {}] },
+    ])
+    expect((await api.status(PETRA))[0]).toMatchObject({ spent: 30n, overrun: 20n })
+  })
+
+  it.each([[undefined], [null], [5], ['free']])('refuses %s as an amount', async (amount) => {
+    const { api, hold, close } = rig()
+    await hold('one', 10n)
+    await close('one', unknown)
+    const request = { effectId: 'one', amount: amount as never, ...BY }
+    await expect(api.resolve(request)).rejects.toMatchObject({ code: 'AMOUNT_INVALID' })
   })
 
   it('refuses an effect of which nothing is held', async () => {
@@ -185,5 +232,52 @@ describe('resolve', () => {
     const request = { effectId: 'none', amount: 'released', ...BY } as const
     await expect(api.resolve(request)).rejects.toMatchObject({ code: 'EFFECT_NOT_HELD' })
     expect(await api.charges('none')).toEqual([])
+  })
+})
+
+describe('unknowns', () => {
+  it('lists what ended as unknown and what has lapsed, until it is resolved, and nothing that is in flight', async () => {
+    const { api, hold, close, clock, documents } = rig()
+    for (const name of ['done', 'lapsed', 'lost']) await hold(name, 10n)
+    await close('done', { kind: 'released', booked: null })
+    await close('lost', unknown)
+    expect((await api.unknowns()).items).toMatchObject([
+      { effectId: 'lost', attempt: 1, state: 'unknown', parts: [{ limit: 'usd', amount: '10' }, { limit: 'tokens' }] },
+    ])
+    clock.advance(LIFE_MS)
+    await hold('new', 10n)
+    const { items, next } = await api.unknowns()
+    expect(items.map((one) => [one.effectId, one.state])).toEqual([
+      ['lapsed', 'held'],
+      ['lost', 'unknown'],
+    ])
+    expect(next).toBeNull()
+    for (const { effectId, attempt } of items) await api.resolve({ effectId, attempt, amount: 'released', ...BY })
+    expect((await api.unknowns()).items).toEqual([])
+    expect((await documents.list(['pending'])).items.map((item) => item.key)).toEqual([['pending', 'new']])
+  })
+
+  it('is paged, and can be asked for one scope', async () => {
+    const { api, hold, close } = rig()
+    for (const name of ['a', 'b', 'c']) {
+      await hold(name, 10n)
+      await close(name, unknown)
+    }
+    const first = await api.unknowns({ limit: 2 })
+    const second = await api.unknowns({ limit: 2, after: first.next ?? '' })
+    expect([...first.items, ...second.items].map((one) => one.effectId)).toEqual(['a', 'b', 'c'])
+    expect(second.next).toBeNull()
+    expect((await api.unknowns({ scope: PETRA })).items).toHaveLength(3)
+    expect((await api.unknowns({ scope: { user: 'other', tenant: 'acme' } })).items).toEqual([])
+  })
+})
+
+describe('a scope', () => {
+  it('with a part that is undefined is a scope without it', async () => {
+    const { api } = rig()
+    expect(await api.status({ user: undefined, tenant: 'acme' } as never)).toEqual([])
+    expect((await api.status({ user: 'petra.k', tenant: undefined } as never))[0]).toMatchObject({ spent: 0n })
+    const change = { limit: 'usd', scope: { user: undefined } as never, amount: '1', key: 'k', ...BY }
+    await expect(api.topUp(change)).rejects.toMatchObject({ code: 'SCOPE_UNRESOLVED' })
   })
 })

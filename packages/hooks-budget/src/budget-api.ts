@@ -5,15 +5,18 @@ import { effectKey, readAttempts } from './attempt.js'
 import type { AttemptRecord } from './attempt.js'
 import { readBucket, writeBucket } from './bucket.js'
 import { BucketStep } from './bucket-step.js'
-import type { BudgetEvent } from './bucket-step.js'
+import type { BudgetEvent } from './budget-event.js'
+import { readOverruns } from './overrun.js'
+import type { OverrunRecord } from './overrun.js'
 import { resolveHold } from './resolve-hold.js'
 import type { ResolveRequest } from './resolve-hold.js'
-import type { Ledger } from './ledger.js'
 import type { Bound, Limit } from './limit.js'
 import { statusOf } from './limit-status.js'
 import type { LimitStatus } from './limit-status.js'
 import { bucketKey } from './scope.js'
 import type { ScopeFacts } from './scope.js'
+import { listUnknowns } from './unknowns.js'
+import type { UnknownCharge, UnknownsRequest } from './unknowns.js'
 
 /** Whose buckets are meant; what is left out is not known. */
 export type BudgetScope = Partial<ScopeFacts>
@@ -52,15 +55,21 @@ export interface BudgetApi {
    * @throws EFFECT_NOT_HELD, HOLD_OPEN, AMOUNT_INVALID
    */
   resolve(request: ResolveRequest): Promise<void>
+  /**
+   * The attempts of which nobody has said what they have cost: booked as unknown, or their hold has lapsed. In the order of
+   * their effects, paged: a page may hold fewer than `limit`, and even none, while `next` says that there are more.
+   */
+  unknowns(request?: UnknownsRequest): Promise<Page<UnknownCharge>>
   /** What was held and booked for an effect, attempt by attempt; empty where nothing was. */
   charges(effectId: string): Promise<readonly AttemptRecord[]>
+  /** Charges above their hold, one for each charge, in the order of their effects; paged by effects. */
+  overruns(page?: PageRequest): Promise<Page<OverrunRecord>>
   /** What operators have changed, oldest first; paged. */
   changes(page?: PageRequest): Promise<Page<JsonObject>>
 }
 
 export interface BudgetApiParts {
   readonly documents: Documents
-  readonly ledger: Ledger
   readonly limits: readonly Limit[]
   readonly ids: Ids
   readonly holdLifeMs: number
@@ -83,7 +92,7 @@ export function createBudgetApi(parts: BudgetApiParts): BudgetApi {
     checkText(change.who, 'who')
     checkText(change.why, 'why')
     const limit = limits.find((one) => one.id === change.limit)
-    const key = limit === undefined ? undefined : bucketKey(limit, { ...NOBODY, ...change.scope })
+    const key = limit === undefined ? undefined : bucketKey(limit, factsFrom(change.scope))
     if (limit !== undefined && key !== undefined) return { limit, key }
     const known = limits.map((one) => `"${one.id}"`).join(', ')
     throw fault('LIMIT_UNKNOWN', `There is no limit "${change.limit}" for this scope; there are ${known}.`)
@@ -109,14 +118,16 @@ export function createBudgetApi(parts: BudgetApiParts): BudgetApi {
       edit(step)
       const { who, why, limit } = change
       const entry = { id, at, who, why, limit, bucket: bound.key, ...record }
-      const next = [writeBucket(step.bucket), entry, ...(once === undefined ? [] : [record.amount])]
+      const next = [writeBucket(step.bucket, at), entry, ...(once === undefined ? [] : [record.amount])]
       return { next, result: statusOf(step) }
     })
   }
 
+  const boundsTold = (scope: BudgetScope) => limits.flatMap((limit) => boundIfTold(limit, factsFrom(scope)))
+
   return {
     async status(scope) {
-      const bounds = limits.flatMap((limit) => boundIfTold(limit, { ...NOBODY, ...scope }))
+      const bounds = boundsTold(scope)
       if (bounds.length === 0) return []
       return documents.transact(
         bounds.map((bound) => bound.key),
@@ -135,9 +146,8 @@ export function createBudgetApi(parts: BudgetApiParts): BudgetApi {
       return changeBucket(
         change,
         { change: 'topUp', unit: limit.unit, amount: amount.toString(), key: change.key },
-        ({ window, at }) => {
-          const { who, why } = change
-          window.topUps = [...window.topUps, { key: change.key, amount, who, why, at }]
+        ({ window }) => {
+          window.toppedUp += amount
         },
         ['top-up', change.key, ...key.slice(1)],
       )
@@ -154,11 +164,22 @@ export function createBudgetApi(parts: BudgetApiParts): BudgetApi {
 
     resolve: (request) => resolveHold(parts, request),
     charges: async (effectId) => readAttempts(await documents.get(effectKey(effectId))),
+    unknowns: (request) => listUnknowns(parts, boundsTold, request),
+    async overruns(page) {
+      const { items, next } = await documents.list(['overrun'], page)
+      return { items: items.flatMap((item) => readOverruns(item.value)), next }
+    },
     async changes(page) {
       const { items, next } = await documents.list(['change'], page)
       return { items: items.map((item) => item.value as JsonObject), next }
     },
   }
+}
+
+/** What is left out, or `undefined`, is not known. */
+function factsFrom(scope: BudgetScope): ScopeFacts {
+  const told = Object.entries(scope).filter(([, value]) => value !== undefined)
+  return { ...NOBODY, ...Object.fromEntries(told) }
 }
 
 /** A bucket that this scope does not tell is not shown. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { BudgetEvent } from './bucket-step.js'
+import type { BudgetEvent } from './budget-event.js'
 import type { Limit, Unit } from './limit.js'
 import { parseDecimal, parseUsd } from './nano-usd.js'
 import type { OverridePrice } from './override-prices.js'
@@ -50,7 +50,7 @@ export interface BudgetOptions {
   readonly holdLifeMs?: number | undefined
   /** A second process with this version and other limits is refused at start. @default none: not checked */
   readonly limitsVersion?: string | undefined
-  /** Thresholds, overruns and lapsed holds. What it throws is logged. */
+  /** Thresholds, overruns, unknown charges and lapsed holds. What it throws, or rejects with, is logged. */
   readonly onEvent?: ((event: BudgetEvent) => void) | undefined
 }
 
@@ -64,8 +64,8 @@ const isFunction = (value: unknown) => typeof value === 'function'
 const usd = z.string().refine((text) => parseUsd(text) !== undefined, {
   message: "must be US dollars as a decimal string of at most 9 digits behind the point, such as '0.50'",
 })
-const factor = z.string().refine((text) => parseDecimal(text) !== undefined, {
-  message: "must be a non-negative decimal string, such as '0.5'",
+const factor = z.string().refine((text) => (parseDecimal(text)?.digits ?? 0n) > 0n, {
+  message: "must be a decimal string above 0, such as '0.5'; what costs nothing is declared 'free'",
 })
 const tokens = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER)
 const timeZone = z.string().refine(isTimeZone, { message: "is no IANA time zone, such as 'Europe/Vienna'" })

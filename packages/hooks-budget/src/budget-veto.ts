@@ -42,6 +42,14 @@ export function attemptClosed(effectId: string, attempt: number): Veto {
   })
 }
 
+/** The stop of an attempt that is asked again and asks for more than it holds. */
+export function holdDiffers(effectId: string, attempt: number): Veto {
+  const text =
+    'This attempt is asked again and its hold does not cover it: other limits, another key or a higher price are in force ' +
+    'than when it was taken. It does not go; start the run anew.'
+  return new Veto('HOLD_DIFFERS', text, { effectId, attempt })
+}
+
 /** An amount for people: `$0.50`, `1200 tokens`. */
 export function showAmount(unit: Unit, amount: bigint): string {
   return unit === 'usd' ? `$${formatUsd(amount)}` : `${amount} tokens`

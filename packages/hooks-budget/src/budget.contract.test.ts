@@ -43,6 +43,10 @@ describeHookPlugin('hooks-budget', () => budget({ limits, prices, limitsVersion:
       budget({ limits, prices: { models: { 'a/b': { input: 1 as never, output: '1' } } } }),
     'a price of all models that is not free': () =>
       budget({ limits, prices: { models: { 'a/*': { input: '1', output: '1' } } } }),
+    'a multiplier of 0, which would make a model free': () =>
+      budget({ limits, prices: { multipliers: { 'a/*': '0' } } }),
+    'a multiplier of 0 in a price': () =>
+      budget({ limits, prices: { models: { 'a/b': { input: '1', output: '1', multiplier: '0.00' } } } }),
     'a model without a provider': () => budget({ limits, prices: { models: { b: 'free' } } }),
     'an option that there is not': () => budget({ limits, onFail: 'open' } as never),
     'a source that is none': () => budget({ limits, prices: { source: {} as never } }),

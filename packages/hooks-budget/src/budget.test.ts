@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { readBucket } from './bucket.js'
 import { budget } from './budget.js'
 import type { BudgetOptions, LimitOptions } from './budget-options.js'
+import { fillRates, TIMES_ONE } from './model-price.js'
 import type { PriceSource } from './price-source.js'
 
 // a call with 1 000 tokens of input and 1 000 of output holds 0.003
@@ -61,6 +62,11 @@ async function rig(
   return { ask, close, bench, clock, store, logger, bucket }
 }
 
+const RATES = fillRates({ input: 1n, output: 2n })
+/** A price source whose price has something wrong with it. */
+const priced = (parts: object) => () =>
+  ({ known: true, price: { rates: RATES, tiers: [], multiplier: TIMES_ONE, provenance: {}, ...parts } }) as never
+
 const ROOT = '01940000-0000-7000-8000-000000000000'
 
 describe('a model call', () => {
@@ -104,6 +110,10 @@ describe('a model call', () => {
     ['a negative count', { usage: { ...USAGE, inputTokens: -5 } }, { spent: 0n, unknown: 3_000_000n }],
     ['half a token', { usage: { ...USAGE, cacheReadTokens: 0.5 } }, { spent: 0n, unknown: 3_000_000n }],
     ['usage without output', { usage: { ...USAGE, outputTokens: null } }, { spent: 0n, unknown: 3_000_000n }],
+    ['more reasoning than output', { usage: { ...USAGE, reasoningTokens: 51 } }, { spent: 0n, unknown: 3_000_000n }],
+    ['NaN', { usage: { ...USAGE, outputTokens: Number.NaN } }, { spent: 0n, unknown: 3_000_000n }],
+    ['an infinite count', { usage: { ...USAGE, inputTokens: 1e400 } }, { spent: 0n, unknown: 3_000_000n }],
+    ['a count above 2^53', { usage: { ...USAGE, inputTokens: 2 ** 60 } }, { spent: 0n, unknown: 3_000_000n }],
     ['broken after some usage', { outcome: 'error', finishReason: null }, { spent: 0n, unknown: 3_000_000n }],
     [
       'aborted',
@@ -121,6 +131,47 @@ describe('a model call', () => {
       expect(bench.health.errors).toBe(0)
     },
   )
+
+  it('CASE-12: a stream that broke is booked at what was held, and above it only where it has reported more already', async () => {
+    const { ask, close, bench, bucket, store } = await rig([
+      { id: 'l', scope: 'run', usd: '1' },
+      { id: 't', scope: 'run', tokens: 1_000_000 },
+    ])
+    const broken = { outcome: 'error', finishReason: null } as const
+    await ask('less')
+    await close('less', { ...broken, usage: { ...USAGE, inputTokens: 999, outputTokens: 1_000 } })
+    expect(await bucket('l', 'run', ROOT)).toMatchObject({ held: 0n, spent: 0n, unknown: 3_000_000n })
+    await ask('more')
+    await close('more', { ...broken, usage: { ...USAGE, inputTokens: 1_100, outputTokens: 1_000 } })
+    expect(await bucket('l', 'run', ROOT)).toMatchObject({ spent: 3_100_000n, overrun: 100_000n })
+    expect(await bucket('t', 'run', ROOT)).toMatchObject({ spent: 2_100n, overrun: 100n })
+    // fewer tokens than were held, of which one kind is dearer than it was held at: the other unit stays at what was held
+    await ask('dear')
+    await close('dear', { ...broken, answeredModel: 'dear', usage: { ...USAGE, inputTokens: 0, outputTokens: 1_000 } })
+    expect(await bucket('l', 'run', ROOT)).toMatchObject({ spent: 23_100_000n, unknown: 3_000_000n })
+    expect(await bucket('t', 'run', ROOT)).toMatchObject({ spent: 4_100n, unknown: 2_000n })
+    expect(await store.documents('plugin:hooks-budget').get(['effect', 'dear'])).toMatchObject({
+      attempts: [{ state: 'settled', booked: { estimated: true, nanoUsd: '20000000' } }],
+    })
+    expect(bench.health.errors).toBe(0)
+  })
+
+  it('a hold that comes after its attempt has ended is ATTEMPT_CLOSED and takes nothing', async () => {
+    const { ask, close, bucket } = await rig([{ id: 'l', scope: 'run', usd: '1' }])
+    await close('one', { outcome: 'stopped', sent: 'no', usage: null, finishReason: null })
+    expect((await ask('one')).error).toMatchObject({ code: 'ATTEMPT_CLOSED', details: { effectId: 'one', attempt: 1 } })
+    expect(await bucket('l', 'run', ROOT)).toBeUndefined()
+    expect((await ask('one', { attempt: 2 })).answer).toBe('passed')
+  })
+
+  it('asked again with more than it holds, or under another key, it is HOLD_DIFFERS', async () => {
+    const keys = ['a', 'a', 'a', 'b']
+    const { ask } = await rig([{ scope: 'key', key: () => keys.shift() ?? '', usd: '1' }])
+    expect((await ask('one')).answer).toBe('passed')
+    expect((await ask('one')).answer).toBe('passed')
+    expect((await ask('one', { maxOutputTokens: 1_001 })).error?.code).toBe('HOLD_DIFFERS')
+    expect((await ask('one')).error).toMatchObject({ code: 'HOLD_DIFFERS', details: { effectId: 'one', attempt: 1 } })
+  })
 
   it('CASE-09: when another model answers, the dearer price counts', async () => {
     const { ask, close, bucket, store } = await rig([{ id: 'l', scope: 'run', usd: '1' }])
@@ -296,6 +347,23 @@ describe('a tool call', () => {
     expect(await bucket('l', 'run', ROOT)).toMatchObject({ held: 0n, spent: 0n, unknown: 400_000_000n })
   })
 
+  it('holds nothing where the tool is an agent: the calls of that agent do', async () => {
+    const { bench, store } = await rig([{ scope: 'run', usd: '0.3' }])
+    const wrapper = { ...facts, tool: { ...tool, agent: 'clerk' } }
+    expect((await bench.ask('inspectToolInput', wrapper, PETRA)).answer).toBe('passed')
+    await bench.tell('afterToolCall', { ...wrapper, attempt: 1, outcome: 'ok', sent: 'yes' }, PETRA)
+    expect((await store.documents('plugin:hooks-budget').list([])).items).toEqual([])
+  })
+
+  it('that comes after its attempt has ended, or asks again for more, is stopped', async () => {
+    const { bench } = await rig([{ scope: 'run', usd: '1' }])
+    await bench.tell('afterToolCall', { ...facts, attempt: 1, outcome: 'not_run', sent: 'no' }, PETRA)
+    expect((await bench.ask('inspectToolInput', facts, PETRA)).error?.code).toBe('ATTEMPT_CLOSED')
+    expect((await bench.ask('inspectToolInput', { ...facts, attempt: 2 }, PETRA)).answer).toBe('passed')
+    const dearer = { ...facts, attempt: 2, tool: { ...tool, cost: { usd: '0.41' } } }
+    expect((await bench.ask('inspectToolInput', dearer, PETRA)).error?.code).toBe('HOLD_DIFFERS')
+  })
+
   it('is stopped when its cost is no amount', async () => {
     const { bench } = await rig([{ scope: 'run', usd: '1' }])
     for (const usd of ['-1', '1e3', '', 'much']) {
@@ -338,6 +406,12 @@ describe('when something fails', () => {
     ['answers undefined', () => undefined as never],
     ['answers 0', () => 0 as never],
     ['answers a price without rates', () => ({ known: true, price: {} }) as never],
+    ['answers a price whose tiers are no list', priced({ tiers: 'none' })],
+    ['answers a price with half a token as the edge of a tier', priced({ tiers: [{ above: 0.5, rates: RATES }] })],
+    ['answers a price with a tier without rates', priced({ tiers: [{ above: 5 }] })],
+    ['answers a price below nothing', priced({ rates: { ...RATES, output: -1n } })],
+    ['answers a multiplier in numbers', priced({ multiplier: { numerator: 1n, denominator: 1 } })],
+    ['answers a multiplier of nothing', priced({ multiplier: { numerator: 1n, denominator: 0n } })],
     [
       'answers a price in floats',
       () => ({ known: true, price: { rates: { input: 0.1 }, tiers: [], multiplier: {} } }) as never,
@@ -347,6 +421,12 @@ describe('when something fails', () => {
     const { error } = await ask('one')
     expect(error?.code).toBe('HOOK_FAILED')
     expect((error as Error | undefined)?.cause).toMatchObject({ code: 'PRICE_SOURCE_FAILED' })
+  })
+
+  it('CASE-09: a price source that knows no nearest id leaves the model unknown', async () => {
+    const find = () => ({ known: false }) as never
+    const { ask } = await rig([{ scope: 'run', usd: '1' }], { prices: { source: { name: 'mine', find } } })
+    expect((await ask('one')).error).toMatchObject({ code: 'PRICE_UNKNOWN', details: { nearest: null } })
   })
 
   it('a settle that was written without an answer is repeated and books once', async () => {
@@ -380,7 +460,72 @@ describe('when something fails', () => {
     await close('one')
     expect(onEvent).toHaveBeenCalledWith(expect.objectContaining({ type: 'threshold', percent: 5 }))
     expect(bench.health.errors).toBe(0)
-    expect(logger.lines.map((line) => line.text)).toContain('onEvent threw.')
+    expect(logger.lines.map((line) => line.text)).toContain('onEvent failed.')
+  })
+
+  it('what an async onEvent rejects with is logged, and is no unhandled rejection', async () => {
+    const onEvent = vi.fn().mockRejectedValue(new TypeError('bug'))
+    const { ask, close, logger } = await rig([{ scope: 'run', usd: '1', thresholdPercents: [1] }], { onEvent })
+    await ask('one')
+    await close('one', { usage: { ...USAGE, inputTokens: 20_000 } })
+    const failed = logger.lines.filter((line) => line.text === 'onEvent failed.')
+    expect(failed.map((line) => line.fields)).toEqual([
+      { event: 'threshold', error: 'TypeError' },
+      { event: 'overrun', error: 'TypeError' },
+    ])
+  })
+
+  it('what is unknown, above its hold or lapsed is told and logged, once for a call in two limits', async () => {
+    const onEvent = vi.fn()
+    const limits = [
+      { id: 'l', scope: 'run', usd: '1' },
+      { id: 'u', scope: 'user', usd: '0.02' },
+    ] as const
+    const { ask, close, logger } = await rig(limits, { onEvent, holdLifeMs: 1_000 })
+    await ask('lost')
+    await close('lost', { usage: null })
+    await ask('dear')
+    await close('dear', { usage: { ...USAGE, inputTokens: 17_000 } })
+    const held = '3000000'
+    expect(logger.lines.filter((line) => line.level === 'warn').map((line) => line.fields)).toEqual([
+      {
+        event: 'unknown',
+        effectId: 'lost',
+        attempt: 1,
+        limits: [
+          { limit: 'l', held },
+          { limit: 'u', held },
+        ],
+      },
+      {
+        event: 'overrun',
+        effectId: 'dear',
+        attempt: 1,
+        limits: [
+          { limit: 'l', held, charged: '17100000', closed: false },
+          { limit: 'u', held, charged: '17100000', closed: true },
+        ],
+      },
+    ])
+    expect(onEvent.mock.calls.map(([event]) => event.type)).toEqual(['unknown', 'overrun'])
+    const other = await rig([{ id: 'l', scope: 'run', usd: '1' }], { onEvent, holdLifeMs: 1_000 })
+    await other.ask('late')
+    other.clock.advance(1_000)
+    await other.ask('next')
+    expect(onEvent.mock.lastCall?.[0]).toMatchObject({ type: 'lapsed', effectId: 'late', limit: 'l', held: 3_000_000n })
+    expect(other.logger.lines.filter((line) => line.level === 'warn').map((line) => line.fields)).toEqual([
+      { event: 'lapsed', limit: 'l', effectId: 'late', attempt: 1, held },
+    ])
+  })
+
+  it('a document of the ledger that cannot be read stops the call, and says so', async () => {
+    const { ask, store } = await rig([{ id: 'l', scope: 'run', usd: '1' }])
+    await store.documents('plugin:hooks-budget').put(['limit', 'l', 'usd', 'run', ROOT], { version: 9 })
+    const { error } = await ask('one')
+    expect([error?.code, (error as Error | undefined)?.cause]).toMatchObject([
+      'HOOK_FAILED',
+      { code: 'LEDGER_DAMAGED' },
+    ])
   })
 
   it('a second process with the same limitsVersion and other limits is refused at start', async () => {

@@ -1,8 +1,6 @@
 import { definePlugin, Stage } from '@sluice/core'
-import type { PluginHost } from '@sluice/core'
 import type { BudgetApi } from './budget-api.js'
 import { createBudgetApi } from './budget-api.js'
-import type { BudgetEvent } from './bucket-step.js'
 import { budgetOptions, toLimits } from './budget-options.js'
 import type { ParsedBudgetOptions } from './budget-options.js'
 import { checkLimitsVersion } from './limits-version.js'
@@ -11,6 +9,7 @@ import { createModelCallGuard } from './model-call-guard.js'
 import { withOverrides } from './override-prices.js'
 import type { PriceSource } from './price-source.js'
 import { tablePrices } from './table-prices.js'
+import { createTeller } from './teller.js'
 import { createToolCallGuard } from './tool-call-guard.js'
 
 /**
@@ -36,7 +35,7 @@ export const budget = definePlugin<typeof budgetOptions, BudgetApi>({
     await checkLimitsVersion(documents, options)
     if (limits.some((limit) => limit.unit === 'usd')) await prices.load?.()
     const ledger = new Ledger(documents, options.holdLifeMs)
-    const parts = { ledger, limits, prices, clock: host.clock, tell: teller(host) }
+    const parts = { ledger, limits, prices, clock: host.clock, tell: createTeller(host.logger, options.onEvent) }
 
     const model = createModelCallGuard(parts)
     hooks.beforeModelCall.tapPromise({ name: 'hold', stage: Stage.reserve }, model.hold)
@@ -49,7 +48,6 @@ export const budget = definePlugin<typeof budgetOptions, BudgetApi>({
     return {
       api: createBudgetApi({
         documents,
-        ledger,
         limits,
         ids: host.ids,
         holdLifeMs: options.holdLifeMs,
@@ -67,26 +65,4 @@ function pricesOf(options: ParsedBudgetOptions): PriceSource {
     providers: new Map(Object.entries(providers)),
   }
   return withOverrides(overrides, source ?? tablePrices())
-}
-
-/** Tells `onEvent`, and the log of what somebody should look at. */
-function teller(host: PluginHost<ParsedBudgetOptions>): (events: readonly BudgetEvent[]) => void {
-  return (events) => {
-    for (const event of events) {
-      if (event.type !== 'threshold') {
-        const { limit, effectId, attempt, held } = event
-        const said =
-          event.type === 'overrun' ? 'A charge was larger than its hold.' : 'A hold was not resolved in time.'
-        host.logger.warn({ event: event.type, limit, effectId, attempt, held: held.toString() }, said)
-      }
-      try {
-        host.options.onEvent?.(event)
-      } catch (error) {
-        host.logger.error(
-          { event: event.type, error: error instanceof Error ? error.name : typeof error },
-          'onEvent threw.',
-        )
-      }
-    }
-  }
 }

@@ -1,7 +1,7 @@
-import { getCaller, SluiceError } from '@sluice/core'
+import { getCaller } from '@sluice/core'
 import type { Clock } from '@sluice/core'
-import type { BudgetEvent } from './bucket-step.js'
-import type { Ledger, Told } from './ledger.js'
+import type { BudgetEvent } from './budget-event.js'
+import type { Ledger } from './ledger.js'
 import type { Bound, Limit } from './limit.js'
 import type { PriceSource } from './price-source.js'
 import { bucketKey } from './scope.js'
@@ -53,14 +53,4 @@ export function boundsAfter(limits: readonly Limit[], facts: ScopeFacts): readon
     }
   })
   return certain && bounds.length === 0 ? undefined : bounds
-}
-
-/** Resolving is repeatable: where it cannot be known whether it was written, it is done once more. */
-export async function twice<Answer>(work: () => Promise<Told<Answer>>): Promise<Told<Answer>> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!SluiceError.isInstance(error, 'STORE_OUTCOME_UNKNOWN')) throw error
-    return work()
-  }
 }

@@ -6,8 +6,9 @@ import { expect, it } from 'vitest'
 import { readBucket } from './bucket.js'
 import { BucketStep } from './bucket-step.js'
 import { Ledger } from './ledger.js'
-import type { Resolution } from './ledger.js'
 import type { Bound, Limit } from './limit.js'
+import { readOverruns } from './overrun.js'
+import type { Resolution } from './resolve-attempt.js'
 import { windowsOf } from './window.js'
 
 const LIFE_MS = 600_000
@@ -32,8 +33,10 @@ type Command =
   | { readonly kind: 'crash' }
 
 const target = { effect: fc.nat(5), attempt: fc.integer({ min: 1, max: 2 }) }
+/** What costs nothing is held too. */
+const held = fc.oneof({ weight: 1, arbitrary: fc.constant(0n) }, { weight: 5, arbitrary: fc.bigInt(1n, 60n) })
 const commands: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('hold' as const), ...target, amount: fc.bigInt(0n, 60n) }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('hold' as const), ...target, amount: held }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('settle' as const), ...target, amount: fc.bigInt(0n, 80n) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('release' as const, 'unknown' as const), ...target }) },
   {
@@ -99,18 +102,20 @@ async function run(script: readonly Command[]): Promise<void> {
 async function hold(ledger: Ledger, expected: Expected, command: Command & { kind: 'hold' }, now: number) {
   const name = `${command.effect}/${command.attempt}`
   const known = expected.attempts.get(name)
-  const admitted = known === undefined ? expected.admits(command.amount, now) : known.state === 'held'
+  const admitted = known === undefined && expected.admits(command.amount, now)
   const asks = BOUNDS.map((bound) => ({ ...bound, amountFor: () => command.amount }))
   const { answer } = await ledger.hold({
     effectId: `effect-${command.effect}`,
     attempt: command.attempt,
     asks,
     outputTokens: 0n,
-    mayLand: false,
+    kind: 'landing',
     held: {},
   })
-  expect(answer.kind).toBe(admitted ? 'held' : known === undefined ? 'refused' : 'closed')
-  if (known !== undefined || !admitted) return
+  if (known === undefined) expect(answer.kind).toBe(admitted ? 'held' : 'refused')
+  else if (known.state !== 'held') expect(answer.kind).toBe('closed')
+  else expect(answer.kind).toBe(command.amount <= known.amount ? 'held' : 'differs')
+  if (!admitted) return
   const windows = LIMITS.map((one) => one.windowOf(now).start)
   expected.attempts.set(name, { state: 'held', amount: command.amount, charged: 0n, at: now, windows })
 }
@@ -134,11 +139,13 @@ async function close(ledger: Ledger, expected: Expected, command: Closing, now: 
   const open = known.state === 'held' || (known.state === 'unknown' && resolution.kind !== 'unknown')
   expect(answer).toBe(open ? 'resolved' : 'repeated')
   if (!open) return
-  known.state = resolution.kind
+  // the most that it can have cost is nothing: nothing is unknown
+  known.state = resolution.kind === 'unknown' && known.amount === 0n ? 'settled' : resolution.kind
   if (command.kind === 'settle') known.charged = command.amount
 }
 
 async function compare(documents: ReturnType<Store['documents']>, expected: Expected, now: number) {
+  await compareLists(documents, expected)
   const stored = await documents.getMany(BOUNDS.map((bound) => bound.key))
   BOUNDS.forEach((bound, index) => {
     const bucket = readBucket(stored[index])
@@ -159,6 +166,18 @@ async function compare(documents: ReturnType<Store['documents']>, expected: Expe
       }
     }
   })
+}
+
+/** What is pending is found by its document, and every charge above its hold by one of its own. */
+async function compareLists(documents: ReturnType<Store['documents']>, expected: Expected) {
+  const named = async (kind: string) => (await documents.list([kind])).items.map((item) => item.key[1]).toSorted()
+  const effects = (wanted: (one: ExpectedAttempt) => boolean) => {
+    const found = [...expected.attempts].filter(([, one]) => wanted(one))
+    return [...new Set(found.map(([name]) => `effect-${name.split('/')[0]}`))].toSorted()
+  }
+  expect(await named('pending')).toEqual(effects((one) => one.state === 'held' || one.state === 'unknown'))
+  const overruns = (await documents.list(['overrun'])).items.flatMap((item) => readOverruns(item.value))
+  expect(overruns).toHaveLength([...expected.attempts.values()].filter((one) => one.charged > one.amount).length)
 }
 
 it('CASE-08, CASE-12: in every order of hold, settle, release, lapse, crash and repetition the ledger is the sum of its attempts', async () => {

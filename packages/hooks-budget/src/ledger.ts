@@ -1,10 +1,14 @@
 import type { DocumentKey, Documents, JsonObject, StoreCall } from '@sluice/core'
-import { effectKey, readAttempts, withAttempt } from './attempt.js'
+import { SluiceError } from '@sluice/core'
+import { effectKey, isPending, readAttempts } from './attempt.js'
 import type { AttemptRecord, Part } from './attempt.js'
-import { readBucket, usedIn, writeBucket } from './bucket.js'
-import { BucketStep } from './bucket-step.js'
-import type { BudgetEvent } from './bucket-step.js'
-import type { Bound, Limit, Unit } from './limit.js'
+import { usedIn } from './bucket.js'
+import type { BucketStep, EffectAttempt } from './bucket-step.js'
+import { effectStep } from './effect-step.js'
+import type { Told } from './effect-step.js'
+import type { Bound, Limit } from './limit.js'
+import { isBucketOf, isSameKey, resolveAttempt } from './resolve-attempt.js'
+import type { Resolution } from './resolve-attempt.js'
 
 /** What a call asks of one limit. `amountFor` is pure and grows with the output cap. */
 export interface Ask extends Bound {
@@ -17,8 +21,8 @@ export interface HoldRequest {
   readonly asks: readonly Ask[]
   /** Output cap of the call; 0 for a tool. */
   readonly outputTokens: bigint
-  /** False for a call that is landing already, and for tools. */
-  readonly mayLand: boolean
+  /** A call that may land, the last request of one that has landed, or a tool. */
+  readonly kind: 'call' | 'landing' | 'tool'
   /** Kept with the hold: model, price and provenance. */
   readonly held: JsonObject
 }
@@ -41,21 +45,14 @@ export interface Shortage {
 export type HoldAnswer =
   | { readonly kind: 'held' }
   | { readonly kind: 'closed' }
+  /** Asked again, it asks for more than its hold has. */
+  | { readonly kind: 'differs' }
   | { readonly kind: 'land'; readonly limit: Limit; readonly maxOutputTokens: number }
   /** `fits`: the largest output cap that fits into all limits, or `null`. */
   | { readonly kind: 'refused'; readonly shortage: Shortage; readonly fits: bigint | null }
 
-/** What became of an attempt. A unit whose amount is `null` is booked at what was held. */
-export type Resolution =
-  | { readonly kind: 'released'; readonly booked: JsonObject | null }
-  | { readonly kind: 'unknown'; readonly booked: JsonObject }
-  | { readonly kind: 'settled'; readonly amounts: Readonly<Record<Unit, bigint | null>>; readonly booked: JsonObject }
-
-/** What a step of the ledger gives back, with what is to be told. */
-export interface Told<Answer> {
-  readonly answer: Answer
-  readonly events: readonly BudgetEvent[]
-}
+/** `marked`: there was no hold, and a later one takes nothing. `repeated`: it was resolved before. */
+export type Closed = 'resolved' | 'marked' | 'repeated'
 
 /** Holds of all limits of one call, in one `transact` over the buckets and the record of the effect. */
 export class Ledger {
@@ -69,12 +66,12 @@ export class Ledger {
 
   /** Holds in all limits or in none. Asked again for the same attempt, it answers again and takes nothing. */
   hold(request: HoldRequest, call?: StoreCall): Promise<Told<HoldAnswer>> {
-    return this.transact(
-      effectKey(request.effectId),
-      request.asks,
+    return effectStep<HoldAnswer>(
+      this.#documents,
+      { effectId: request.effectId, bounds: request.asks, closing: false },
       (attempts, steps, at) => {
         const known = attempts.find((one) => one.attempt === request.attempt)
-        if (known !== undefined) return { answer: { kind: known.state === 'held' ? 'held' : 'closed' } }
+        if (known !== undefined) return { answer: answerAgain(known, request) }
         for (const step of steps) step.lapse(this.#holdLifeMs)
         const refusal = judge(request, steps)
         return refusal === undefined
@@ -87,80 +84,67 @@ export class Ledger {
 
   /**
    * Resolves an attempt once; an unknown one is corrected once. One that has no hold gets a mark, so that its hold, arriving
-   * later, takes nothing. `decide` is pure.
+   * later, takes nothing. Where it cannot be known whether it was written, it is done once more. `decide` is pure.
    */
   async close(
-    effect: { readonly effectId: string; readonly attempt: number },
+    effect: EffectAttempt,
     bounds: readonly Bound[],
     limits: readonly Limit[],
     decide: (attempt: AttemptRecord) => Resolution,
     call?: StoreCall,
-  ): Promise<Told<'resolved' | 'marked' | 'repeated'>> {
-    const first = await this.#closeWith(effect, bounds, decide, call)
-    if (first.answer !== 'other_buckets') return first as Told<'resolved' | 'marked' | 'repeated'>
+  ): Promise<Told<Closed>> {
+    const first = await this.#closeTwice(effect, bounds, decide, call)
+    if (first.answer !== 'other_buckets') return { ...first, answer: first.answer }
     // a hold that was taken under other keys than are found now, by another version of the code
     const attempts = readAttempts(await this.#documents.get(effectKey(effect.effectId), call))
     const parts = attempts.find((one) => one.attempt === effect.attempt)?.parts ?? []
-    const again = await this.#closeWith(effect, boundsOf(parts, limits), decide, call)
-    return again as Told<'resolved' | 'marked' | 'repeated'>
+    const again = await this.#closeTwice(effect, boundsOf(parts, limits), decide, call)
+    return again as Told<Closed>
   }
 
-  #closeWith(
-    { effectId, attempt }: { readonly effectId: string; readonly attempt: number },
+  async #closeTwice(
+    effect: EffectAttempt,
     bounds: readonly Bound[],
     decide: (attempt: AttemptRecord) => Resolution,
     call?: StoreCall,
-  ): Promise<Told<'resolved' | 'marked' | 'repeated' | 'other_buckets'>> {
-    return this.transact(
-      effectKey(effectId),
-      bounds,
+  ): Promise<Told<Closed | 'other_buckets'>> {
+    const lost: { told?: Told<Closed | 'other_buckets'> } = {}
+    try {
+      return await this.#closeOnce(effect, bounds, decide, call, lost)
+    } catch (error) {
+      if (!SluiceError.isInstance(error, 'STORE_OUTCOME_UNKNOWN')) throw error
+      const again = await this.#closeOnce(effect, bounds, decide, call)
+      // it was written the first time, and what is to be told of it was told to nobody
+      return again.answer === 'repeated' ? (lost.told ?? again) : again
+    }
+  }
+
+  #closeOnce(
+    { effectId, attempt }: EffectAttempt,
+    bounds: readonly Bound[],
+    decide: (attempt: AttemptRecord) => Resolution,
+    call: StoreCall | undefined,
+    lost?: { told?: Told<Closed | 'other_buckets'> },
+  ): Promise<Told<Closed | 'other_buckets'>> {
+    return effectStep<Closed | 'other_buckets'>(
+      this.#documents,
+      { effectId, bounds, closing: true },
       (attempts, steps, at) => {
         const known = attempts.find((one) => one.attempt === attempt)
         if (known === undefined) {
           const mark: AttemptRecord = { attempt, state: 'closed', at, parts: [], held: null, booked: null }
           return { answer: 'marked', attempt: mark }
         }
-        if (known.state !== 'held' && known.state !== 'unknown') return { answer: 'repeated' }
+        if (!isPending(known)) return { answer: 'repeated' }
         if (!known.parts.every((part) => steps.some((step) => isBucketOf(step, part)))) {
           return { answer: 'other_buckets' }
         }
         const resolution = decide(known)
         if (resolution.kind === 'unknown' && known.state === 'unknown') return { answer: 'repeated' }
-        return { answer: 'resolved', attempt: resolveAttempt({ effectId, known, resolution, at }, steps) }
+        return { answer: 'resolved', ...resolveAttempt({ effectId, known, resolution, at }, steps) }
       },
       call,
-    )
-  }
-
-  /**
-   * One step over the record of an effect and some buckets. Without an `attempt` in what `change` returns nothing is
-   * written but what has lapsed; `change` may be called again and must keep nothing.
-   */
-  transact<Answer>(
-    effect: DocumentKey,
-    bounds: readonly Bound[],
-    change: (
-      attempts: readonly AttemptRecord[],
-      steps: readonly BucketStep[],
-      at: number,
-    ) => { readonly answer: Answer; readonly attempt?: AttemptRecord },
-    call?: StoreCall,
-  ): Promise<Told<Answer>> {
-    return this.#documents.transact<Told<Answer>>(
-      [effect, ...bounds.map((bound) => bound.key)],
-      (current, at) => {
-        const attempts = readAttempts(current[0])
-        const steps = bounds.map((bound, index) => new BucketStep(bound, readBucket(current[index + 1]), at))
-        const { answer, attempt } = change(attempts, steps, at)
-        const events = steps.flatMap((step) => step.events)
-        // nothing was done, but what has lapsed meanwhile is written down
-        const buckets = steps.map((step, index) =>
-          attempt === undefined && step.events.length === 0 ? current[index + 1] : writeBucket(step.bucket),
-        )
-        const record = attempt === undefined ? current[0] : withAttempt(attempts, attempt)
-        return { next: [record, ...buckets], result: { answer, events } }
-      },
-      call,
+      lost,
     )
   }
 }
@@ -183,10 +167,16 @@ export function boundsOf(parts: readonly Part[], limits: readonly Limit[]): read
   })
 }
 
-/** True where a step is about the bucket in which a part is held. */
-export function isBucketOf(step: BucketStep, part: Part): boolean {
-  const { key } = step.bound
-  return key.length === part.key.length && key.every((text, index) => text === part.key[index])
+/** Asked again, an attempt passes on the hold that it has, where that covers all that is asked now. */
+function answerAgain(known: AttemptRecord, request: HoldRequest): HoldAnswer {
+  if (known.state !== 'held') return { kind: 'closed' }
+  const covers = (part: Part, ask: Ask) =>
+    part.limit === ask.limit.id &&
+    isSameKey(part.key, ask.key) &&
+    BigInt(part.amount) >= ask.amountFor(request.outputTokens)
+  return request.asks.every((ask) => known.parts.some((part) => covers(part, ask)))
+    ? { kind: 'held' }
+    : { kind: 'differs' }
 }
 
 function judge(request: HoldRequest, steps: readonly BucketStep[]): HoldAnswer | undefined {
@@ -202,9 +192,14 @@ function judge(request: HoldRequest, steps: readonly BucketStep[]): HoldAnswer |
 
 /** Exactly enough passes; 0 blocks, also what costs nothing. What is kept for landing is not there for other calls. */
 function fits(request: HoldRequest, ask: Ask, step: BucketStep): boolean {
+  return step.amount > 0n && ask.amountFor(request.outputTokens) + sliceOf(request, ask, step) <= step.left
+}
+
+/** What is to be left for a last request: as much as it would cost now, and behind a tool as much as at the last call. */
+function sliceOf(request: HoldRequest, ask: Ask, step: BucketStep): bigint {
   const cap = ask.limit.landing?.maxOutputTokens
-  const reserve = !request.mayLand || cap === undefined ? 0n : ask.amountFor(smaller(BigInt(cap), request.outputTokens))
-  return step.amount > 0n && ask.amountFor(request.outputTokens) + reserve <= step.left
+  if (cap === undefined || request.kind === 'landing') return 0n
+  return request.kind === 'tool' ? step.window.slice : ask.amountFor(smaller(BigInt(cap), request.outputTokens))
 }
 
 function landsIn(ask: Ask | undefined, step: BucketStep, outputTokens: bigint): boolean {
@@ -213,7 +208,7 @@ function landsIn(ask: Ask | undefined, step: BucketStep, outputTokens: bigint): 
 
 /** The output cap of a last request, where all limits that are short keep a slice for one. */
 function landingOf(request: HoldRequest, short: readonly BucketStep[]): bigint | undefined {
-  if (!request.mayLand) return undefined
+  if (request.kind !== 'call') return undefined
   let cap = request.outputTokens
   for (const { bound } of short) {
     if (bound.limit.landing === undefined) return undefined
@@ -253,42 +248,10 @@ function capThatFits(request: HoldRequest, steps: readonly BucketStep[]): bigint
 function takeHold(request: HoldRequest, steps: readonly BucketStep[], at: number): AttemptRecord {
   const parts = steps.map((step, index): Part => {
     const ask = request.asks[index] as Ask
-    const { window, bucket } = step
-    const amount = ask.amountFor(request.outputTokens)
-    window.held += amount
-    const { effectId, attempt } = request
-    bucket.open = [...bucket.open, { effectId, attempt, start: window.start, end: window.end, amount, at }]
-    const { id, unit } = ask.limit
-    return { limit: id, key: ask.key, unit, start: window.start, end: window.end, amount: amount.toString() }
+    if (request.kind === 'call') step.window.slice = sliceOf(request, ask, step)
+    return step.take(request, ask.amountFor(request.outputTokens))
   })
   return { attempt: request.attempt, state: 'held', at, parts, held: request.held, booked: null }
-}
-
-interface Resolving {
-  readonly effectId: string
-  readonly known: AttemptRecord
-  readonly resolution: Resolution
-  readonly at: number
-}
-
-/** Books the resolution of an attempt in all its buckets; returns the record of the attempt as it then is. */
-export function resolveAttempt(
-  { effectId, known, resolution, at }: Resolving,
-  steps: readonly BucketStep[],
-): AttemptRecord {
-  const { attempt, parts } = known
-  for (const part of parts) {
-    const step = steps.find((one) => isBucketOf(one, part)) as BucketStep
-    const window = step.takeBack(part, effectId, attempt)
-    if (resolution.kind === 'unknown') {
-      window.unknown += BigInt(part.amount)
-      step.checkThresholds(window)
-    } else if (resolution.kind === 'settled') {
-      const charged = resolution.amounts[part.unit] ?? BigInt(part.amount)
-      step.spend(window, part, { effectId, attempt, charged })
-    }
-  }
-  return { ...known, state: resolution.kind, at, booked: resolution.booked }
 }
 
 function smaller(left: bigint, right: bigint): bigint {

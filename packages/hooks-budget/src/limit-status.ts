@@ -1,5 +1,5 @@
 import { usedIn } from './bucket.js'
-import type { Change, Overrun } from './bucket.js'
+import type { Change } from './bucket.js'
 import type { BucketStep } from './bucket-step.js'
 import type { Unit } from './limit.js'
 import type { ScopeKind } from './scope.js'
@@ -24,9 +24,8 @@ export interface LimitStatus {
   readonly left: bigint
   /** Milliseconds since the epoch; `null` for ever. */
   readonly resetsAt: number | null
-  /** Charges above their hold in this window: the sum, and the last hundred. */
+  /** Sum of what was charged above its hold in this window; `overruns` of the api lists them. */
   readonly overrun: bigint
-  readonly overruns: readonly Overrun[]
   /** Effects of which a hold stands, in all windows. */
   readonly open: readonly {
     readonly effectId: string
@@ -47,14 +46,15 @@ export function statusOf(step: BucketStep): LimitStatus {
     amount,
     origin:
       override === null ? { from: 'code' } : { from: 'set', who: override.who, why: override.why, at: override.at },
-    toppedUp: window.topUps.reduce((sum, topUp) => sum + topUp.amount, 0n),
+    toppedUp: window.toppedUp,
     spent: window.spent,
     held: window.held,
     unknown: window.unknown,
     left: amount - usedIn(window),
     resetsAt: window.end,
     overrun: window.overrun,
-    overruns: [...window.overruns],
-    open: bucket.open.map(({ effectId, attempt, amount: size, at }) => ({ effectId, attempt, amount: size, at })),
+    open: bucket.open
+      .list()
+      .map(({ effectId, attempt, amount: size, at }) => ({ effectId, attempt, amount: size, at })),
   }
 }

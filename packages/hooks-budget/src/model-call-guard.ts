@@ -1,7 +1,7 @@
 import { Land } from '@sluice/core'
 import type { AfterModelCallContext, BeforeModelCallContext, JsonObject } from '@sluice/core'
-import { attemptClosed, exhausted } from './budget-veto.js'
-import { boundsAfter, boundsFor, factsOf, twice } from './guard-parts.js'
+import { attemptClosed, exhausted, holdDiffers } from './budget-veto.js'
+import { boundsAfter, boundsFor, factsOf } from './guard-parts.js'
 import type { GuardParts } from './guard-parts.js'
 import type { Ask } from './ledger.js'
 import { priceToJson } from './model-price-json.js'
@@ -27,10 +27,11 @@ export function createModelCallGuard(parts: GuardParts) {
     })
     const outputTokens = BigInt(context.maxOutputTokens)
     const held = describeQuote(context, quote)
-    const request = { effectId, attempt, asks, outputTokens, mayLand: !context.landing, held }
+    const request = { effectId, attempt, asks, outputTokens, kind: context.landing ? 'landing' : 'call', held } as const
     const { answer, events } = await ledger.hold(request, { signal: context.signal })
     tell(events)
     if (answer.kind === 'closed') throw attemptClosed(effectId, attempt)
+    if (answer.kind === 'differs') throw holdDiffers(effectId, attempt)
     if (answer.kind === 'land') throw new Land('BUDGET_LANDING', { maxOutputTokens: answer.maxOutputTokens })
     if (answer.kind === 'refused') {
       throw exhausted(`The call to "${context.provider}/${context.model}"`, answer.shortage, answer.fits)
@@ -41,8 +42,8 @@ export function createModelCallGuard(parts: GuardParts) {
     const bounds = boundsAfter(limits, factsOf(context))
     if (bounds === undefined) return
     const answered = await answeredPrice(context)
-    const { events } = await twice(() =>
-      ledger.close(context, bounds, limits, (attempt) => settleModelCall(context, attempt, answered)),
+    const { events } = await ledger.close(context, bounds, limits, (attempt) =>
+      settleModelCall(context, attempt, answered),
     )
     tell(events)
   }

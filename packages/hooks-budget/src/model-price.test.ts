@@ -81,6 +81,18 @@ describe('what a call costs', () => {
     expect(costAtMost(price, 200_001n, 1n)).toBe(400_022_000n)
   })
 
+  it('takes the highest tier that is passed, in whatever order a source lists them, and no class below what it costs', () => {
+    const tier = (above: number, input: bigint) => ({ above, rates: fillRates({ input, output: 0n }) })
+    const price = plain({
+      rates: { ...fillRates({ input: 1_000_000n, output: 0n, cacheWrite: 5_000_000n }), dearestInput: 0n },
+      tiers: [tier(30, 30_000_000n), tier(10, 10_000_000n), tier(20, 20_000_000n)],
+    })
+    const cost = (inputTokens: number) => costOf(price, usage({ inputTokens }))
+    expect([cost(10), cost(11), cost(20), cost(21), cost(31)]).toEqual([10n, 110n, 200n, 420n, 930n])
+    expect(costAtMost(price, 10n, 0n)).toBe(50n)
+    expect(costAtMost(price, 31n, 0n)).toBe(930n)
+  })
+
   it('what is held is never below what a call within its bounds can cost', () => {
     const amount = fc.bigInt(0n, 10n ** 12n)
     const rates = fc

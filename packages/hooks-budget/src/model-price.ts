@@ -95,14 +95,25 @@ export function costOf(price: ModelPrice, usage: Usage): bigint | undefined {
 export function costAtMost(price: ModelPrice, inputTokens: bigint, outputTokens: bigint): bigint {
   const reach = reachableRates(price, inputTokens)
   const sums = reach.map(
-    (rates) => inputTokens * rates.dearestInput + outputTokens * dearest(rates.output, rates.reasoning),
+    (rates) => inputTokens * dearestInputOf(rates) + outputTokens * dearest(rates.output, rates.reasoning),
   )
   return charge(price, dearest(...sums))
 }
 
+/** A source of somebody's own may say less in `dearestInput` than a class costs. */
+function dearestInputOf({ dearestInput, input, cacheRead, cacheWrite }: TokenRates): bigint {
+  return dearest(dearestInput, input, cacheRead, cacheWrite)
+}
+
+/** The tier with the highest edge that is passed, whatever the order of the list. */
 function ratesAt(price: ModelPrice, inputTokens: bigint): TokenRates {
+  let passed = -1
   let rates = price.rates
-  for (const tier of price.tiers) if (inputTokens > BigInt(tier.above)) rates = tier.rates
+  for (const tier of price.tiers) {
+    if (inputTokens <= BigInt(tier.above) || tier.above <= passed) continue
+    passed = tier.above
+    rates = tier.rates
+  }
   return rates
 }
 

@@ -1,5 +1,3 @@
-import { SluiceError } from '@sluice/core'
-
 /** Nano-US-dollars in one US dollar: the one unit of money, from price to comparison to storage. */
 export const NANO_PER_USD = 1_000_000_000n
 
@@ -29,19 +27,6 @@ export function parseUsd(text: string): bigint | undefined {
   const scaled = decimal.digits * NANO_PER_USD
   const unit = 10n ** BigInt(decimal.scale)
   return scaled % unit === 0n ? scaled / unit : undefined
-}
-
-/** {@link parseUsd} that throws `AMOUNT_INVALID`. */
-export function readUsd(text: string, what: string): bigint {
-  const amount = typeof text === 'string' ? parseUsd(text) : undefined
-  if (amount !== undefined) return amount
-  throw new SluiceError(
-    'AMOUNT_INVALID',
-    `${what} is no amount of US dollars: ${JSON.stringify(text) ?? 'undefined'}.`,
-    {
-      hint: "Write a decimal string of at most 9 digits behind the point, such as '0.50'.",
-    },
-  )
 }
 
 /** Nano-USD for people: at least two digits behind the point, never rounded. `1500000000n` is `'1.50'`. */

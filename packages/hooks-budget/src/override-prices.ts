@@ -43,7 +43,9 @@ export function withOverrides(overrides: Overrides, below: PriceSource): PriceSo
       if (own !== undefined) return own
       const provider = overrides.providers.get(query.provider) ?? query.provider
       const found = await below.find({ ...query, provider })
-      if (!found.known) return { known: false, nearest: nearestOf(overrides, query, found) }
+      if (found?.known === false) return { known: false, nearest: nearestOf(overrides, query, found) }
+      // what is no answer is judged where it is used
+      if (found?.known !== true) return found
       const times = multiplierFor(overrides, query)
       if (times === undefined) return found
       const { numerator, denominator } = found.price.multiplier
@@ -76,7 +78,8 @@ function multiplierFor({ multipliers }: Overrides, query: PriceQuery): ModelPric
 function nearestOf(overrides: Overrides, query: PriceQuery, below: { readonly nearest: string | null }): string | null {
   const prefix = `${query.provider}/`
   const own = [...overrides.models.keys()].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length))
-  const near = below.nearest === null ? own : [...own, below.nearest]
+  // a source of somebody's own may name none
+  const near = typeof below.nearest === 'string' ? [...own, below.nearest] : own
   return nearestId(query.model, near)
 }
 

@@ -1,7 +1,7 @@
 import { SluiceError, Veto } from '@sluice/core'
 import type { BeforeModelCallContext, HostedToolInfo, JsonObject } from '@sluice/core'
 import { costAtMost } from './model-price.js'
-import type { ModelPrice } from './model-price.js'
+import type { ModelPrice, PriceTier, TokenRates } from './model-price.js'
 import { parseUsd } from './nano-usd.js'
 import type { PriceAnswer, PriceSource } from './price-source.js'
 
@@ -49,21 +49,32 @@ export async function findPrice(
   } catch (error) {
     throw sourceFailed(prices.name, 'threw', error)
   }
-  const known = (answer as PriceAnswer | null | undefined)?.known
-  if (known === false || (known === true && isPrice((answer as { readonly price: unknown }).price))) {
-    return answer as PriceAnswer
-  }
+  const { known, price, nearest } = (answer ?? {}) as { known?: unknown; price?: unknown; nearest?: unknown }
+  if (known === false) return { known: false, nearest: typeof nearest === 'string' ? nearest : null }
+  if (known === true && isPrice(price)) return { known: true, price }
   throw sourceFailed(prices.name, 'gave something that is neither a price nor { known: false }', undefined)
 }
 
-function isPrice(value: unknown): boolean {
-  const price = value as ModelPrice | null | undefined
-  const rates = [price?.rates, ...(price?.tiers ?? []).map((tier) => tier.rates)]
-  const amounts = rates.flatMap((one) => RATES.map((name) => one?.[name]))
-  const isAmount = (amount: unknown) => typeof amount === 'bigint' && amount >= 0n
-  return (
-    amounts.every(isAmount) && isAmount(price?.multiplier?.numerator) && (price?.multiplier?.denominator ?? 0n) > 0n
-  )
+function isPrice(value: unknown): value is ModelPrice {
+  const price = value as Partial<ModelPrice> | null | undefined
+  const tiers: unknown = price?.tiers
+  if (!Array.isArray(tiers) || !tiers.every(isTier) || !isRates(price?.rates)) return false
+  const { numerator, denominator } = (price?.multiplier ?? {}) as Partial<ModelPrice['multiplier']>
+  return isAmount(numerator) && isAmount(denominator) && denominator > 0n
+}
+
+function isTier(value: unknown): boolean {
+  const tier = value as Partial<PriceTier> | null
+  return Number.isSafeInteger(tier?.above) && (tier?.above ?? -1) >= 0 && isRates(tier?.rates)
+}
+
+function isRates(value: unknown): boolean {
+  const rates = value as Partial<TokenRates> | null | undefined
+  return RATES.every((name) => isAmount(rates?.[name]))
+}
+
+function isAmount(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value >= 0n
 }
 const RATES = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning', 'dearestInput'] as const
 

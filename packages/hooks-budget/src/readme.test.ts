@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createMemoryStore, createRuntime } from '@sluice/core'
 import { callGate } from '@sluice/testkit'
 import { sluiceMatchers } from '@sluice/testkit/vitest'
@@ -42,10 +42,15 @@ describe('the README', () => {
     await expect(result).toBeVetoed({ code: 'BUDGET_EXHAUSTED' })
   })
 
-  it('names every code that a gate or the start can give', () => {
-    const api = ['AMOUNT_INVALID', 'LIMIT_UNKNOWN', 'TOP_UP_REPEATED', 'EFFECT_NOT_HELD', 'HOLD_OPEN']
-    for (const code of Object.keys(BUDGET_ERROR_CODES)) {
-      if (!api.includes(code)) expect(README).toContain(`\`${code}\``)
+  it('has a row for every code, and the tests provoke each of them', () => {
+    const folder = new URL('./', import.meta.url)
+    const isTest = (name: string) => name.endsWith('.test.ts') && name !== 'readme.test.ts'
+    const tests = readdirSync(folder).filter(isTest)
+    const provoked = tests.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
+    for (const [code, row] of Object.entries(BUDGET_ERROR_CODES)) {
+      expect(README).toContain(`| \`${code}\` |`)
+      expect(provoked).toContain(`'${code}'`)
+      expect([row.meaning, row.remedy].every((text) => /^\S.*[.!)]$/.test(text))).toBe(true)
     }
   })
 })

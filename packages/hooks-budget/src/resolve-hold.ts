@@ -1,12 +1,13 @@
 import type { JsonObject } from '@sluice/core'
 import { checkText, fault, readAmount } from './amounts.js'
-import { effectKey, readAttempts, withAttempt } from './attempt.js'
+import { effectKey, isPending, readAttempts } from './attempt.js'
 import type { AttemptRecord } from './attempt.js'
-import { readBucket, writeBucket } from './bucket.js'
-import { BucketStep } from './bucket-step.js'
 import type { BudgetApiParts } from './budget-api.js'
-import { boundsOf, resolveAttempt } from './ledger.js'
-import type { Resolution } from './ledger.js'
+import type { BucketStep } from './bucket-step.js'
+import { effectStep } from './effect-step.js'
+import { boundsOf } from './ledger.js'
+import { resolveAttempt } from './resolve-attempt.js'
+import type { Resolution } from './resolve-attempt.js'
 
 /** What an operator says about an attempt of which nobody knows what it has cost. */
 export interface ResolveRequest {
@@ -23,23 +24,25 @@ export interface ResolveRequest {
 export async function resolveHold(parts: BudgetApiParts, request: ResolveRequest): Promise<void> {
   checkText(request.who, 'who')
   checkText(request.why, 'why')
+  const { effectId, who, why } = request
   const amounts = amountsOf(request.amount)
-  const record = effectKey(request.effectId)
-  const before = pick(readAttempts(await parts.documents.get(record)), request)
-  const bounds = boundsOf(before.parts, parts.limits)
+  // what an attempt holds does not change any more: only which of them waits is asked again in the step
+  const before = waiting(readAttempts(await parts.documents.get(effectKey(effectId))), request)
+  const held = before.flatMap((one) => one.parts)
+  const keys = held.map((part) => JSON.stringify(part.key))
+  const bounds = boundsOf(
+    held.filter((_, index) => keys.indexOf(keys[index] as string) === index),
+    parts.limits,
+  )
   const id = parts.ids.id()
-  const events = await parts.documents.transact(
-    [record, ['change', id], ...bounds.map((bound) => bound.key)],
-    (current, at) => {
-      const attempts = readAttempts(current[0])
-      const known = pick(attempts, { effectId: request.effectId, attempt: before.attempt })
-      const steps = bounds.map((bound, index) => new BucketStep(bound, readBucket(current[index + 2]), at))
+  const { events } = await effectStep<undefined>(
+    parts.documents,
+    { effectId, bounds, closing: true, change: ['change', id] },
+    (attempts, steps, at) => {
       for (const step of steps) step.lapse(parts.holdLifeMs)
-      const { effectId, who, why } = request
-      const { attempt } = known
-      const isOpen = (step: BucketStep) =>
-        step.bucket.open.some((hold) => hold.effectId === effectId && hold.attempt === attempt)
-      if (steps.some(isOpen)) throw fault('HOLD_OPEN', `The hold of "${effectId}" stands; its call may be in flight.`)
+      // an attempt that came meanwhile is not in these buckets
+      const same = waiting(attempts, request).filter((one) => before.some(({ attempt }) => attempt === one.attempt))
+      const known = pick(same, steps, effectId)
       const said: JsonObject = {
         usd: amounts?.usd?.toString() ?? null,
         tokens: amounts?.tokens?.toString() ?? null,
@@ -48,12 +51,8 @@ export async function resolveHold(parts: BudgetApiParts, request: ResolveRequest
       const booked: JsonObject = { ...known.booked, resolved: { ...said, who, why, at } }
       const resolution: Resolution =
         amounts === undefined ? { kind: 'released', booked } : { kind: 'settled', amounts, booked }
-      const next = resolveAttempt({ effectId, known, resolution, at }, steps)
-      const entry: JsonObject = { id, at, who, why, change: 'resolve', effectId, attempt, ...said }
-      return {
-        next: [withAttempt(attempts, next), entry, ...steps.map((step) => writeBucket(step.bucket))],
-        result: steps.flatMap((step) => step.events),
-      }
+      const change: JsonObject = { id, at, who, why, change: 'resolve', effectId, attempt: known.attempt, ...said }
+      return { answer: undefined, change, ...resolveAttempt({ effectId, known, resolution, at }, steps) }
     },
   )
   parts.tell(events)
@@ -61,18 +60,27 @@ export async function resolveHold(parts: BudgetApiParts, request: ResolveRequest
 
 function amountsOf(given: ResolveRequest['amount']) {
   if (given === 'released') return undefined
+  if (typeof given !== 'object' || given === null) {
+    throw fault('AMOUNT_INVALID', `The amount of an attempt is 'released' or { usd, tokens }.`)
+  }
   return {
     usd: given.usd === undefined ? null : readAmount({ unit: 'usd', id: 'resolve' }, given.usd),
     tokens: given.tokens === undefined ? null : readAmount({ unit: 'tokens', id: 'resolve' }, given.tokens),
   }
 }
 
-function pick(
+function waiting(
   attempts: readonly AttemptRecord[],
-  { effectId, attempt }: { readonly effectId: string; readonly attempt?: number },
-): AttemptRecord {
-  const waits = (one: AttemptRecord) => one.state === 'unknown' || one.state === 'held'
-  const found = [...attempts].reverse().find((one) => waits(one) && (attempt === undefined || one.attempt === attempt))
-  if (found !== undefined) return found
+  { effectId, attempt }: Pick<ResolveRequest, 'effectId' | 'attempt'>,
+): readonly AttemptRecord[] {
+  const found = attempts.filter((one) => isPending(one) && (attempt === undefined || one.attempt === attempt))
+  if (found.length > 0) return found
   throw fault('EFFECT_NOT_HELD', `Nothing of "${effectId}" waits for an answer: there is no hold, or it is resolved.`)
+}
+
+/** The last one whose hold stands nowhere any more. */
+function pick(attempts: readonly AttemptRecord[], steps: readonly BucketStep[], effectId: string): AttemptRecord {
+  const found = attempts.findLast(({ attempt }) => !steps.some((step) => step.isOpen({ effectId, attempt })))
+  if (found !== undefined) return found
+  throw fault('HOLD_OPEN', `The hold of "${effectId}" stands; its call may be in flight.`)
 }

@@ -52,6 +52,13 @@ describe('the table of prices', () => {
       models: [
         { id: 'm:free', match: { equals: 'm:free' }, prices: { input_mtok: 0, output_mtok: 0 } },
         { id: 'by-call', match: { equals: 'by-call' }, prices: { input_mtok: 1, output_mtok: 1, requests_kcount: 5 } },
+        { id: 'depends', match: { equals: 'depends' }, prices: { input_mtok: -1, output_mtok: 1 } },
+        { id: 'none', match: { equals: 'none' }, prices: { input_mtok: Number.NaN, output_mtok: 1 } },
+        {
+          id: 'tier',
+          match: { equals: 'tier' },
+          prices: { input_mtok: { base: 1, tiers: [{ start: 5, price: Number.POSITIVE_INFINITY }] }, output_mtok: 1 },
+        },
         { id: 'in-only', match: { equals: 'in-only' }, prices: { input_mtok: 1 } },
         {
           id: 'part',
@@ -61,7 +68,7 @@ describe('the table of prices', () => {
       ],
     }
     const source = tablePrices(async () => ({ findProvider: () => provider as Provider }))
-    for (const model of ['m:free', 'by-call', 'in-only', 'other']) {
+    for (const model of ['m:free', 'by-call', 'depends', 'none', 'tier', 'in-only', 'other']) {
       expect(await source.find({ provider: 'router', model, at: AT })).toMatchObject({ known: false })
     }
   })

@@ -96,7 +96,19 @@ const COUNTED = /_mtok$|^(web|storage)_searches_kcount$|_hours$/
 
 function isTokenPriced(list: TableRates): boolean {
   const keys = Object.keys(list).filter((key) => list[key] !== undefined)
-  return list.input_mtok !== undefined && list.output_mtok !== undefined && keys.every((key) => COUNTED.test(key))
+  const isCounted = keys.every((key) => COUNTED.test(key) && pricesIn(list[key]).every(isPrice))
+  return list.input_mtok !== undefined && list.output_mtok !== undefined && isCounted
+}
+
+function pricesIn(value: TableRates[string]): readonly (number | undefined)[] {
+  return typeof value === 'object' ? [value.base, ...value.tiers.map((tier) => tier.price)] : [value]
+}
+
+const DEAREST = 1e12
+
+/** Some lists say -1 for "it depends": that is no price, and not free. */
+function isPrice(value: number | undefined): boolean {
+  return typeof value === 'number' && value >= 0 && value <= DEAREST
 }
 
 function startsOf(lists: readonly TableRates[]): readonly number[] {
@@ -144,6 +156,6 @@ const SMALLEST_RATE = 1n
 /** The table has binary numbers: their nearest decimal with 9 digits behind the point, never below the number. */
 function toRate(usdPerMillion: number): bigint {
   const text = usdPerMillion.toFixed(9)
-  const rate = parseUsd(text) ?? 0n
+  const rate = parseUsd(text) as bigint
   return Number(text) < usdPerMillion ? rate + SMALLEST_RATE : rate
 }

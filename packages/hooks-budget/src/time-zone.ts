@@ -30,6 +30,19 @@ export class TimeZone {
     return local - whole
   }
 
+  /** The first moment behind `from`, up to `to`, with the offset of `to`: where the clocks changed between them. */
+  changeBetween(from: number, to: number): number {
+    const after = this.offsetAt(to)
+    let before = from
+    let there = to
+    while (there - before > 1) {
+      const middle = Math.floor((before + there) / 2)
+      if (this.offsetAt(middle) === after) there = middle
+      else before = middle
+    }
+    return there
+  }
+
   /** The local date of a moment. */
   dayAt(at: number): number {
     return Math.floor((at + this.offsetAt(at)) / DAY_MS)

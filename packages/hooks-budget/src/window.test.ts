@@ -35,6 +35,22 @@ describe('windows of time', () => {
     ])
   })
 
+  it('where clocks change by half an hour, the hour is cut and no moment lies in two windows', () => {
+    const hour = (at: string) => show('hour', 'Australia/Lord_Howe', at)
+    // back from 02:00 to 01:30
+    expect(hour('2026-04-04T14:59:59.999Z')).toEqual(['2026-04-04T14:00:00.000Z', '2026-04-04T15:00:00.000Z'])
+    expect(hour('2026-04-04T15:00:00Z')).toEqual(['2026-04-04T15:00:00.000Z', '2026-04-04T15:30:00.000Z'])
+    expect(hour('2026-04-04T15:30:00Z')).toEqual(['2026-04-04T15:30:00.000Z', '2026-04-04T16:30:00.000Z'])
+    // forward from 02:00 to 02:30
+    expect(hour('2026-10-03T15:29:59Z')).toEqual(['2026-10-03T14:30:00.000Z', '2026-10-03T15:30:00.000Z'])
+    expect(hour('2026-10-03T15:30:00Z')).toEqual(['2026-10-03T15:30:00.000Z', '2026-10-03T16:00:00.000Z'])
+    // Vienna changes by whole hours
+    expect(show('hour', 'Europe/Vienna', '2026-10-25T01:00:00Z')).toEqual([
+      '2026-10-25T01:00:00.000Z',
+      '2026-10-25T02:00:00.000Z',
+    ])
+  })
+
   it('a day whose midnight does not exist begins at the first moment of its date', () => {
     expect(show('day', 'Africa/Cairo', '2026-04-24T12:00:00Z')[0]).toBe('2026-04-23T22:00:00.000Z')
   })
@@ -52,6 +68,7 @@ describe('windows of time', () => {
       'America/Asuncion',
       'Pacific/Apia',
       'Asia/Kolkata',
+      'Australia/Lord_Howe',
     ]
     const at = fc.integer({ min: iso('2009-01-01T00:00:00Z'), max: iso('2035-01-01T00:00:00Z') })
     const per = fc.constantFrom<Per>('hour', 'day', 'week', 'month')

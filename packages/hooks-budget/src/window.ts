@@ -14,7 +14,7 @@ const EVER: Span = Object.freeze({ start: 0, end: null })
 
 /**
  * The window of a time in a time zone: clock hours, calendar days, weeks from Monday (ISO 8601), calendar months. A day on
- * which the clocks change has 23 or 25 hours. The last window is remembered, as asking for it needs the calendar.
+ * which the clocks change has 23 or 25 hours, and an hour is cut by a change of half an hour. The last window is remembered, as asking for it needs the calendar.
  */
 export function windowsOf(per: Per | undefined, timeZone: string): (at: number) => Span {
   if (per === undefined) return () => EVER
@@ -30,7 +30,12 @@ export function windowsOf(per: Per | undefined, timeZone: string): (at: number) 
 function hourOf(zone: TimeZone, at: number): Span {
   const offset = zone.offsetAt(at)
   const start = Math.floor((at + offset) / HOUR_MS) * HOUR_MS - offset
-  return Object.freeze({ start, end: start + HOUR_MS })
+  const end = start + HOUR_MS
+  // where clocks change by half an hour, the hour is cut there: two windows never share a moment
+  return Object.freeze({
+    start: zone.offsetAt(start) === offset ? start : zone.changeBetween(start, at),
+    end: zone.offsetAt(end - 1) === offset ? end : zone.changeBetween(at, end),
+  })
 }
 
 function calendarSpan(zone: TimeZone, per: 'day' | 'week' | 'month', at: number): Span {

@@ -38,6 +38,7 @@ for (const unit of ['run', 'session'] as const) {
   describeHookPlugin(`callsPerRun, per ${unit}`, () => callsPerRun({ tool: ['write_note'], max: 1, unit }), {
     ...at('./rules/calls-per-run.ts'),
     badOptions: { 'half a call': () => callsPerRun({ tool: 'a', max: 0.5, unit }) },
+    stopping: { point: 'beforeToolCall', code: 'CALLS_EXCEEDED', earlier: [{ effectId: 'another call' }] },
   })
 }
 
@@ -66,6 +67,28 @@ describeHookPlugin('approval', () => approval({ tools: ['pay'] }), {
     'a short key': () => approval({ tools: ['pay'], key: 'short' }),
     'a time of 0': () => approval({ tools: ['pay'], expiresIn: 0 }),
   },
+  stopping: {
+    point: 'inspectToolInput',
+    code: 'APPROVAL_REQUIRED',
+    answer: 'paused',
+    facts: { inspectToolInput: { toolCode: 'pay', args: { amount: 5 } } },
+  },
+})
+
+describeHookPlugin("noExfiltration with on: 'ask'", () => noExfiltration({ on: 'ask' }), {
+  ...at('./exfiltration/no-exfiltration.ts'),
+  badOptions: { 'no time': () => noExfiltration({ on: 'ask', expiresIn: 0 }) },
+  stopping: {
+    point: 'inspectToolInput',
+    code: 'EXFILTRATION',
+    answer: 'paused',
+    facts: {
+      inspectToolInput: {
+        labels: LABELS,
+        tool: { effect: 'send', untrusted: false, cost: null, definitionDigest: 'd', agent: null },
+      },
+    },
+  },
 })
 
 describeHookPlugin('noExfiltration', () => noExfiltration(), {
@@ -90,5 +113,15 @@ describeHookPlugin('checkLinks', () => checkLinks({ hosts: ['example.com'], on: 
     point: 'inspectReply',
     code: 'LINK_NOT_ALLOWED',
     facts: { inspectReply: { text: 'See https://evil.example.' } },
+  },
+})
+
+describeHookPlugin('checkLinks that refuses', () => checkLinks({ hosts: [] }), {
+  ...at('./exfiltration/check-links.ts'),
+  stopping: {
+    point: 'inspectReply',
+    code: 'LINK_NOT_ALLOWED',
+    answer: 'refused',
+    facts: { inspectReply: { text: 'See www.evil.example.' } },
   },
 })

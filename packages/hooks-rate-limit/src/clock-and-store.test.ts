@@ -126,6 +126,38 @@ describe('what a limit does when', () => {
     expect([refused.answer, refused.error?.code]).toEqual(['timed_out', 'HOOK_FAILED'])
   })
 
+  it.each(['error', 'unknown-lost'] as const)(
+    'a call cannot be closed (%s): it is counted in health, its estimate stands for the span, its slot lapses',
+    async (as) => {
+      const clock = fakeClock()
+      const store = failingStore(createMemoryStore({ clock }), [
+        { on: 'documents.transact', namespace: SPACE, nth: 2, as },
+      ])
+      const limits = [
+        { count: 'tokens' as const, max: 2_000, per: 'minute' as const },
+        { count: 'modelCalls' as const, inFlight: 1 },
+      ]
+      const { model, ended, bench } = await rateRig({ limits, leaseMs: 10_000 }, { clock, store })
+      const estimate = { inputTokensAtMost: 1_000, maxOutputTokens: 500 }
+      expect((await model(1, estimate)).answer).toBe('passed')
+      await ended(1, { ...estimate, sent: 'no', outcome: 'not_run' })
+      expect([store.struck, bench.health.errors]).toEqual([1, 1])
+      expect(bench.health.lastError).toMatchObject({
+        source: 'hooks-rate-limit',
+        point: 'afterModelCall',
+        message: expect.stringContaining('The rate limits could not be read or written') as string,
+      })
+      const small = { inputTokensAtMost: 500, maxOutputTokens: 0 }
+      expect((await model(2, small)).error?.details).toMatchObject({ limit: 'modelCalls:all:in-flight' })
+      clock.advance(10_000)
+      expect((await model(2, small)).answer).toBe('passed')
+      await ended(2, small)
+      expect((await model(3, estimate)).error?.details).toMatchObject({ used: 2_000, retryAfterMs: 50_000 })
+      clock.advance(50_000)
+      expect((await model(3, estimate)).answer).toBe('passed')
+    },
+  )
+
   it('a stored document is none of its own: a veto, not a fresh start', async () => {
     for (const damaged of [
       7,
@@ -154,7 +186,7 @@ describe('a fault of the store is told from one of a key function', () => {
 })
 
 describe('documents of keys that never come back go', () => {
-  it('a thousand users who called once leave nothing behind, cleared away by the calls of others', async () => {
+  it('a thousand users who called once leave nothing behind, cleared away while others call', async () => {
     const { model, ended, clock, documents } = await rateRig({
       limits: [
         { count: 'modelCalls', scope: 'user', max: 5, per: 'minute', burst: 2 },
@@ -170,7 +202,7 @@ describe('documents of keys that never come back go', () => {
     expect((await documents()).length).toBe(1_000)
     const stays = { user: 'stays' }
     for (let id = 0; id < 5; id++) {
-      clock.advance(MINUTE)
+      await clock.tick(MINUTE)
       await model(`s${id}`, {}, stays)
       await ended(`s${id}`, {}, stays)
     }
@@ -185,9 +217,8 @@ describe('documents of keys that never come back go', () => {
       { clock, store },
     )
     await model(1, {}, { user: 'a' })
-    clock.advance(HOUR)
-    for (let id = 0; id < 3; id++)
-      await bench.tell('afterModelCall', { usage: null, error: null } as never, { caller: { user: 'b' } })
+    await bench.tell('afterModelCall', { usage: null, error: null } as never, { caller: { user: 'b' } })
+    await clock.tick(HOUR)
     expect((await documents()).length).toBe(1)
     expect((await model(2, {}, { user: 'a' })).answer).toBe('vetoed')
   })

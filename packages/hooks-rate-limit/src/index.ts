@@ -1,4 +1,6 @@
 export { rateLimit } from './rate-limit.js'
+export type { RateLimitCode, RateLimitCodeRow } from './rate-limit-codes.js'
+export { RATE_LIMIT_CODES } from './rate-limit-codes.js'
 export type { LimitStatus, RateLimitApi } from './rate-limit-api.js'
 export type { LimitOptions, ProviderQuotaOptions, RateCount, RateLimitOptions, RateSpan } from './rate-limit-options.js'
 export type { RateScope, RateSubject } from './rate-subject.js'

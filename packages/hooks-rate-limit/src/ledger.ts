@@ -61,7 +61,8 @@ export function openLedger(value: JsonValue | undefined, at: number, rule: Ledge
     rule,
     at,
     now,
-    level: rule.pace === undefined ? 0 : drained(stored.level, rule.pace, elapsed),
+    // under figures that were changed since, no level takes longer than a span to fall
+    level: rule.pace === undefined ? 0 : drained(Math.min(rule.max, stored.level), rule.pace, elapsed),
     // a span that was made shorter since then holds for what was taken before, too
     open: stored.open.filter(({ end }) => end > now).map((permit) => capped(permit, latest)),
     cells: stored.cells.filter(({ end }) => end > now).map((cell) => capped(cell, latest)),

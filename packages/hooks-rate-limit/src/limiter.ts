@@ -88,7 +88,9 @@ export function createLimiter(host: LimiterHost, rules: readonly LimitRule[], le
 
   return {
     async admitRun({ id, facts, signal }) {
-      const places = placesOf(['runs'], facts)
+      const counted = readLeases(host.run?.state).counted === id
+      // carried on after a pause it takes slots again, and nothing of a rate
+      const places = placesOf(['runs'], facts).filter(({ rule }) => rule.inFlight || !counted)
       const now = host.clock.monotonic()
       answerRefusals(
         await passThrough(
@@ -97,6 +99,7 @@ export function createLimiter(host: LimiterHost, rules: readonly LimitRule[], le
           signal,
         ),
       )
+      if (!counted) changeLeases(host.run?.state, (leases) => ({ ...leases, counted: id }))
       const slots = places.filter(({ rule }) => rule.inFlight)
       if (slots.length === 0) return
       noteRun({ id, at: now, places: slots.map(({ rule, key }) => ({ limit: rule.name, key })) }, now)

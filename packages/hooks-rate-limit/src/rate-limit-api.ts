@@ -3,7 +3,7 @@ import { openLedger, standing, waitMs } from './ledger.js'
 import type { LimitRule } from './limit-rule.js'
 import { ruleNamed } from './limiter.js'
 import type { RateSubject } from './rate-subject.js'
-import { sweepPage } from './sweep.js'
+import type { Sweeper } from './sweeper.js'
 
 /** How a limit stands for one subject. */
 export interface LimitStatus {
@@ -29,51 +29,12 @@ export interface RateLimitApi {
   sweep(): Promise<number>
 }
 
-/** Clears away by itself, a part at a time. */
-export interface Sweeper {
-  /** Clears a part away where the last time is a minute ago. */
-  whenDue(): Promise<void>
-  /** Clears all away. */
-  all(): Promise<number>
-}
-
-type SweptHost = Pick<PluginHost, 'storage' | 'clock' | 'logger'>
-
-const SWEEP_EVERY_MS = 60_000
-const PAGES_AT_ONCE = 10
-
-export function createSweeper({ storage, clock, logger }: SweptHost): Sweeper {
-  let last = clock.monotonic()
-  let after: string | null = null
-  return {
-    async whenDue() {
-      const now = clock.monotonic()
-      if (now - last < SWEEP_EVERY_MS) return
-      last = now
-      try {
-        for (let page = 0; page < PAGES_AT_ONCE; page++) {
-          after = (await sweepPage(storage.documents, after, clock.now())).next
-          if (after === null) return
-        }
-      } catch (error) {
-        after = null
-        logger.warn({ error: String(error) }, 'rate limits whose time is over could not be cleared away')
-      }
-    },
-    async all() {
-      let deleted = 0
-      let next: string | null = null
-      do {
-        const page: Awaited<ReturnType<typeof sweepPage>> = await sweepPage(storage.documents, next, clock.now())
-        deleted += page.deleted
-        next = page.next
-      } while (next !== null)
-      return deleted
-    },
-  }
-}
-
-export function createRateLimitApi(host: SweptHost, rules: readonly LimitRule[], sweeper: Sweeper): RateLimitApi {
+/** @see RateLimitApi */
+export function createRateLimitApi(
+  host: Pick<PluginHost, 'storage'>,
+  rules: readonly LimitRule[],
+  sweeper: Sweeper,
+): RateLimitApi {
   return {
     async status(name, subject = {}) {
       const rule = ruleNamed(rules, name)

@@ -4,11 +4,12 @@ import { toLimitRule } from './limit-rule.js'
 import { createLimiter } from './limiter.js'
 import type { QuotaRule } from './quota-rooms.js'
 import { quotaAdmission, quotaKey, quotaReport } from './quota-rooms.js'
-import { createRateLimitApi, createSweeper } from './rate-limit-api.js'
+import { createRateLimitApi } from './rate-limit-api.js'
 import type { RateLimitApi } from './rate-limit-api.js'
 import type { RateCount, RateLimitOptions } from './rate-limit-options.js'
 import { rateLimitOptions } from './rate-limit-options.js'
 import { hasQuota } from './read-quota-headers.js'
+import { createSweeper } from './sweeper.js'
 import { tokensAtMost, tokensUsed } from './token-counts.js'
 
 const LEASE_MS = 30_000
@@ -47,8 +48,8 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
         limiter.admitRun({ id: run.effectId, facts: run, signal: run.signal }),
       )
       hooks.afterExecution.tapPromise('runs', async (run) => {
+        sweeper.later()
         await limiter.closeRun({ id: run.effectId, facts: run, signal: run.signal })
-        await sweeper.whenDue()
       })
       hooks.onStop.tapPromise('runs', async (stop) => {
         // a run that a later gate refused has no end of its own
@@ -71,6 +72,7 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
     }
     if (models) {
       hooks.afterModelCall.tapPromise('model calls', async (call) => {
+        sweeper.later()
         const retryAfterMs = pauseAsked(call.error)
         const told = quota !== undefined && (retryAfterMs !== null || hasQuota(call.rateLimit))
         await limiter.closeCall(
@@ -78,7 +80,6 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
           { id: permitId(call), facts: call, signal: call.signal, tokens: tokens ? tokensUsed(call) : undefined },
           told ? [quotaReport(quota, quotaKey(call.provider, call.model), call.rateLimit, retryAfterMs)] : [],
         )
-        await sweeper.whenDue()
       })
     }
 
@@ -89,8 +90,8 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
     }
     if (counts(...TOOL)) {
       hooks.afterToolCall.tapPromise('tool calls', async (call) => {
+        sweeper.later()
         await limiter.closeCall(TOOL, { id: permitId(call), facts: call, signal: call.signal })
-        await sweeper.whenDue()
       })
     }
 
@@ -103,7 +104,7 @@ export const rateLimit = definePlugin<typeof rateLimitOptions, RateLimitApi>({
         }),
       )
     }
-    return { api: createRateLimitApi(host, rules, sweeper) }
+    return { api: createRateLimitApi(host, rules, sweeper), dispose: () => sweeper.dispose() }
   },
 })
 

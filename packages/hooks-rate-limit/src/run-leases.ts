@@ -16,16 +16,18 @@ export interface CallLease {
   readonly tokens: number
 }
 
-/** The slots that a tree holds, as its run state keeps them. */
+/** What a tree has taken and holds, as its run state keeps it. */
 export interface RunLeases {
+  /** The run that was admitted: carried on after a pause, it is counted no second time. */
+  readonly counted: string | null
   readonly run: RunLease | undefined
   readonly calls: readonly CallLease[]
 }
 
 /** What the state of a run says. */
 export function readLeases(state: RunState | undefined): RunLeases {
-  const value = state?.get() as { readonly run?: RunLease; readonly calls?: readonly CallLease[] } | undefined
-  return { run: value?.run, calls: value?.calls ?? [] }
+  const value = state?.get() as Partial<RunLeases> | undefined
+  return { counted: value?.counted ?? null, run: value?.run, calls: value?.calls ?? [] }
 }
 
 /** Changes what the state of a run says; nothing where there is no run. */
@@ -54,8 +56,9 @@ export function isDue(at: number, now: number, leaseMs: number): boolean {
   return now < at || now - at >= leaseMs / 3
 }
 
-function toState({ run, calls }: RunLeases): JsonObject {
+function toState({ counted, run, calls }: RunLeases): JsonObject {
   return {
+    ...(counted === null ? {} : { counted }),
     ...(run === undefined ? {} : { run: run as unknown as JsonObject }),
     calls: calls.map((call) => ({ ...call })),
   }

@@ -26,5 +26,7 @@ export function tokensUsed(context: AfterModelCallContext): number | undefined {
   const input = totalInput(usage)
   if (input === null && usage.outputTokens === null) return undefined
   const known = input ?? context.inputTokensAtMost
-  return known === null ? undefined : known + (usage.outputTokens ?? maxOutputTokens)
+  const sum = known === null ? Number.NaN : known + (usage.outputTokens ?? maxOutputTokens)
+  // a report that is no count gives nothing back
+  return sum >= 0 && sum < Infinity ? sum : undefined
 }

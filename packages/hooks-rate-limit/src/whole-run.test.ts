@@ -317,6 +317,42 @@ describe('what counts', () => {
     expect(codeOf(await end(run()))).toBe('completed')
   })
 
+  it('a run counts once over any number of resumes: one that another gate refused, and one after its span', async () => {
+    let shut = false
+    const later = definePlugin({
+      name: 'later',
+      hookApi: 1,
+      apply(hooks) {
+        hooks.beforeExecution.tap({ name: 'later', stage: Stage.reserve }, () => {
+          if (shut) throw new Veto('SHUT', 'Shut.')
+        })
+        hooks.inspectToolInput.tap({ name: 'ask', stage: Stage.approve }, (call) => {
+          if (call.decision === undefined) throw new Pause('ASK')
+        })
+      },
+    })
+    const limits = [{ count: 'runs' as const, max: 1, per: 'day' as const }]
+    const { run, end, runtime, clock, ran } = await rig(
+      [reply.toolCall('note', { text: 'a' }), reply.toolCall('note', { text: 'b' }), reply('Done.')],
+      [rateLimit({ limits }), later()],
+    )
+    const paused = (await end(run())) as PausedRun
+    const scope = { tenant: null }
+    for (const { effectId } of paused.pending)
+      await runtime.decide(paused.executionId, { effectId, decision: 'approve', by: 'boss', scope })
+    const resume = async () => codeOf(await end(runtime.resume(paused.executionId, { scope })))
+    shut = true
+    expect([await resume(), await resume()]).toEqual(['SHUT', 'SHUT'])
+    const used = async () => (await runtime.plugin(rateLimit).status('runs:all:day'))?.used
+    expect(await used()).toBe(1)
+    // a day later somebody else has taken what there is; the run that was admitted goes on all the same
+    shut = false
+    clock.advance(24 * 3_600_000)
+    expect(((await end(run('eve'))) as PausedRun).status).toBe('paused')
+    expect([await used(), await resume(), ran]).toEqual([1, 'completed', ['a']])
+    expect(await used()).toBe(1)
+  })
+
   it('a shadowed limit stops nothing and says what it would have done', async () => {
     const { run, end, provider } = await rig(endless, [
       shadow(rateLimit({ limits: [{ count: 'modelCalls', max: 1, per: 'hour' }] })),

@@ -195,6 +195,8 @@ describe('tokens are corrected at closing', () => {
     ['nothing reported leaves the estimate', { usage: null }, 800],
     ['a part that was not reported counts as estimated', { usage: usage(100, null) }, 400],
     ['a failure that may have reached the provider leaves the estimate', { outcome: 'error', sent: 'unknown' }, 800],
+    ['a report that is no count leaves the estimate', { usage: usage(Number.NaN, 50) }, 800],
+    ['a report below nothing leaves the estimate', { usage: usage(-1_000, 50) }, 800],
     ['what was not sent is nothing', { outcome: 'not_run', sent: 'no' }, 0],
   ] as const)('%s', async (_what, ending, used) => {
     const { model, ended, bench, documents } = await rateRig({ limits })

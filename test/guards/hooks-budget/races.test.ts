@@ -89,7 +89,7 @@ it.each([
       held: 0n,
       unknown: 0n,
       spent: 20_000n * BigInt(k),
-      overruns: [],
+      overrun: 0n,
     })
     expect(seen.worst).toBe(0n)
     expect(seen.overruns).toBe(0n)

@@ -131,13 +131,14 @@ describe('approvals below the top', () => {
     expect([ended.code, calls]).toEqual(['APPROVAL_LIMIT', ['a']])
   })
 
-  it('a plain call cannot be paused, so it is stopped', async () => {
+  it('a plain call cannot be paused, so it is stopped, and leaves nothing in the store', async () => {
     const { tool, calls } = notes()
     const given = await rig([NOTE], { plugins: [human()] })
     await expect(
       given.runtime.generateText({ model: 'scripted/m', prompt: 'Go on.', tools: [tool] }),
     ).rejects.toMatchObject({ code: 'PAUSE_STANDALONE' })
     expect(calls).toEqual([])
+    expect((await given.store.documents(NAMESPACE).list([])).items).toEqual([])
   })
 })
 

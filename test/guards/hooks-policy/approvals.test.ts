@@ -1,6 +1,6 @@
 import type { JsonObject, PausedRun, PluginInstance, Store } from '@sluice/core'
 import { createMemoryStore } from '@sluice/core'
-import { approval } from '@sluice/hooks-policy'
+import { approval, callsPerRun } from '@sluice/hooks-policy'
 import { fakeClock, reply } from '@sluice/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Ended, RigOptions } from '../../hooks/support/rig.js'
@@ -38,7 +38,12 @@ async function asking(
     })
   const resume = (run: PausedRun) => given.end(given.runtime.resume(run.executionId, ALL))
   const records = (run: PausedRun) => given.runtime.plugin(approval).list(run.executionId)
-  return { ...given, calls, tool, documents, start, decide, resume, records }
+  /** Codes of the answers that stopped calls of tools, in order. */
+  const codes = async ({ executionId }: PausedRun) =>
+    (await given.runtime.executions.receipts(executionId, ALL))
+      .filter(({ effect }) => effect === 'tool_call')
+      .flatMap(({ askings }) => askings.flatMap(({ gates }) => gates.flatMap(({ code }) => code ?? [])))
+  return { ...given, calls, tool, documents, start, decide, resume, records, codes }
 }
 
 const NOTE = reply.toolCall('write_note', { text: 'a' })
@@ -81,6 +86,7 @@ describe('approval', () => {
       content: [{ result: 'deny by boss', status: 'refused' }],
     })
     expect(await given.records(run)).toMatchObject([{ state: 'denied', decision: { by: 'boss' } }])
+    expect(await given.codes(run)).toEqual(['APPROVAL_REQUIRED', 'DENIED'])
   })
 
   it('CASE-06: a second decision and a second resume are refused by name', async () => {
@@ -94,6 +100,21 @@ describe('approval', () => {
     await given.resume(run)
     expect((await given.resume(run)).code).toBe('NOT_PAUSED')
     expect(given.calls).toEqual(['a'])
+  })
+
+  it('CASE-06: of two answers at once one counts, and of two resumes at once one runs the call', async () => {
+    const given = await asking([NOTE, 'Done.'])
+    const run = await given.start()
+    const answers = await Promise.allSettled(
+      ['boss', 'chief'].map((by) => given.decide(run, by === 'boss' ? 'approve' : 'deny', by)),
+    )
+    const refusedAnswers = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
+    expect(refusedAnswers).toMatchObject([{ code: 'ALREADY_DECIDED' }])
+    const kept = answers[0]?.status === 'fulfilled'
+    const ends = await Promise.all([given.resume(run), given.resume(run)])
+    expect(ends.flatMap(({ code }) => code ?? [])).toHaveLength(1)
+    expect(ends.flatMap(({ run: ended }) => ended?.text ?? [])).toEqual(['Done.'])
+    expect(given.calls).toEqual(kept ? ['a'] : [])
   })
 
   it('CASE-06: a second call of the same tool, with the same arguments, asks again', async () => {
@@ -137,6 +158,7 @@ describe('approval', () => {
     await expect(given.decide(run, 'approve')).rejects.toMatchObject({ reason: 'decide.expired' })
     expect([(await given.resume(run)).run?.text, given.calls]).toEqual(['Too late.', []])
     expect(await given.records(run)).toMatchObject([{ state: 'expired', decision: null }])
+    expect(await given.codes(run)).toEqual(['APPROVAL_REQUIRED', 'APPROVAL_EXPIRED'])
   })
 
   it('an approval is over at its expiry also where the yes came in time and the run was carried on late', async () => {
@@ -162,23 +184,29 @@ describe('approval', () => {
 })
 
 describe('who may decide', () => {
-  it.each(['petra.k', 'Petra.K', ' petra.k ', 'ｐｅｔｒａ.k'])(
-    'the one who started the run may not approve what it writes (%j): it pauses again for another',
-    async (by) => {
-      const given = await asking([NOTE, 'Done.'])
-      const run = await given.start()
-      await given.decide(run, 'approve', by)
-      const again = paused(await given.resume(run))
-      expect(given.calls).toEqual([])
-      expect(again.pending).toMatchObject([{ code: 'APPROVAL_DECIDER', details: { ask: 2, refused: { by } } }])
-      // carried on without a new answer it pauses as before, and the old answer counts no more
-      const still = paused(await given.resume(again))
-      expect([given.calls, still.pending[0]?.details?.ask]).toEqual([[], 2])
-      await given.decide(still, 'approve', 'boss')
-      expect((await given.resume(still)).run?.text).toBe('Done.')
-      expect(given.calls).toEqual(['a'])
-    },
-  )
+  it.each([
+    'petra.k',
+    'Petra.K',
+    ' petra.k ',
+    'ｐｅｔｒａ.k',
+    'petra\u200b.k',
+    'petra.k\u2060',
+    'pet\u00adra.k',
+    'petra. k',
+  ])('the one who started the run may not approve what it writes (%j): it pauses again for another', async (by) => {
+    const given = await asking([NOTE, 'Done.'])
+    const run = await given.start()
+    await given.decide(run, 'approve', by)
+    const again = paused(await given.resume(run))
+    expect(given.calls).toEqual([])
+    expect(again.pending).toMatchObject([{ code: 'APPROVAL_DECIDER', details: { ask: 2, refused: { by } } }])
+    // carried on without a new answer it pauses as before, and the old answer counts no more
+    const still = paused(await given.resume(again))
+    expect([given.calls, still.pending[0]?.details?.ask]).toEqual([[], 2])
+    await given.decide(still, 'approve', 'boss')
+    expect((await given.resume(still)).run?.text).toBe('Done.')
+    expect(given.calls).toEqual(['a'])
+  })
 
   it('the one who started it may say no', async () => {
     const given = await asking([NOTE, 'As you wish.'])
@@ -383,5 +411,55 @@ describe('another process', () => {
       second.runtime.resume(run.executionId, { ...ALL, acceptHooks: ['hooks-policy/approval'] }),
     )
     expect([ended.code, second.calls]).toEqual(['APPROVAL_FORGED', []])
+  })
+})
+
+describe('the gates that an approval was given under', () => {
+  const rule = (max: number) => callsPerRun({ tool: 'write_note', max, unit: 'run' })
+
+  async function resumedUnder(beside: readonly PluginInstance[], accept: readonly string[] = []) {
+    const clock = fakeClock()
+    const store: Store = createMemoryStore({ clock })
+    const first = await asking([NOTE], {}, { clock, store, beside: [rule(1)] })
+    const run = await first.start()
+    await first.decide(run, 'approve')
+    const second = await asking(['Done.'], {}, { clock, store, seed: 1, beside })
+    const ended = await second.end(second.runtime.resume(run.executionId, { ...ALL, acceptHooks: [...accept] }))
+    return { ...second, first: run, ended }
+  }
+
+  it('are bound: under other options, which an operator accepted, the human is asked anew', async () => {
+    const given = await resumedUnder([rule(2)], ['hooks-policy/calls-per-run'])
+    const again = paused(given.ended)
+    expect([again.pending[0]?.code, again.pending[0]?.details?.ask, given.calls]).toEqual(['APPROVAL_REQUIRED', 2, []])
+    // the old yes counts no more; a new one does
+    expect((await given.resume(again)).run?.status).toBe('paused')
+    await given.decide(again, 'approve', 'chief')
+    expect([(await given.resume(again)).run?.text, given.calls]).toEqual(['Done.', ['a']])
+    expect(await given.records(again)).toMatchObject([{ state: 'consumed', ask: 2, decision: { by: 'chief' } }])
+  })
+
+  it('are bound: without one of them, which an operator accepted, the human is asked anew', async () => {
+    const given = await resumedUnder([], ['hooks-policy/calls-per-run'])
+    const again = paused(given.ended)
+    expect([again.pending[0]?.details?.ask, given.calls]).toEqual([2, []])
+    await given.decide(again, 'approve', 'chief')
+    expect([(await given.resume(again)).run?.text, given.calls]).toEqual(['Done.', ['a']])
+  })
+
+  it('may be joined by others, which can only stop more', async () => {
+    const given = await resumedUnder([rule(1), gate('beforeToolCall', () => undefined, { name: 'newcomer' })])
+    expect([given.ended.run?.text, given.calls]).toEqual(['Done.', ['a']])
+  })
+
+  it('who decided and when stands on the refusal of a second answer and of a second resume', async () => {
+    const given = await asking([NOTE, 'Done.'])
+    const run = await given.start()
+    await given.decide(run, 'approve')
+    const decided = { effectId: run.pending[0]?.effectId, decision: 'approve', by: 'boss', at: given.clock.now() }
+    const second = await given.decide(run, 'deny').catch((error: unknown) => error)
+    expect(second).toMatchObject({ code: 'ALREADY_DECIDED', details: decided })
+    await given.resume(run)
+    expect((await given.resume(run)).error).toMatchObject({ code: 'NOT_PAUSED', details: { decisions: [decided] } })
   })
 })

@@ -155,6 +155,18 @@ describe('noExfiltration in runs', () => {
     expect([code, error?.details?.labels]).toEqual(['EXFILTRATION', [{ kind: 'input', source: 'mail' }]])
   })
 
+  it('what a session read in an earlier turn counts in all later ones', async () => {
+    const given = await reading([READ, 'Read.', NOTE], [noExfiltration()])
+    const first = await given.run({ sessionId: 's1', input: { question: 'Go on.' } })
+    expect(first.run?.text).toBe('Read.')
+    const { code, error } = await given.run({ sessionId: 's1', followUp: 'Now send it.' })
+    expect([code, error?.details?.labels, given.calls]).toEqual([
+      'EXFILTRATION',
+      [{ kind: 'tool', source: 'read_page' }],
+      [],
+    ])
+  })
+
   it('what writes is stopped by option only; exempt tools and sources run', async () => {
     const end = async (effect: string, options: Parameters<typeof noExfiltration>[0]) => {
       const given = await reading([READ, NOTE, 'Done.'], [noExfiltration(options)], effect)

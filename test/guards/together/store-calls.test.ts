@@ -91,21 +91,49 @@ describe('all guards together: what a model call costs in the store', () => {
     )
   })
 
-  it('once a minute, the closing of a call also lists what is over in the rate limiter; nothing more stands before a request', async () => {
-    const desk = await timedDesk([null, null, null])
-    const hello = async (): Promise<void> => {
-      await desk.clock.settle(desk.runtime.generateText({ model: 'scripted/any', prompt: 'Hello.', caller: PETRA }))
-      await desk.clock.tick(1)
+  it('over an hour of calls each costs one read and six transactions, in every minute: what is over is cleared away between them', async () => {
+    const desk = await timedDesk(Array.from({ length: 121 }, () => null))
+    for (let call = 0; call < 121; call++) {
+      // every user comes once, so that each leaves documents behind
+      const caller = { ...PETRA, user: `user ${call}` }
+      await desk.clock.settle(desk.runtime.generateText({ model: 'scripted/any', prompt: 'Hello.', caller }))
+      desk.line.push('== between')
+      await desk.clock.tick(30_000)
     }
-    await hello()
-    desk.clock.advance(61_000)
-    await hello()
-    await hello()
     const tallies = (mark: string) => desk.segments().flatMap((part) => (part.mark === mark ? [tally(part.calls)] : []))
-    const before = { transactions: 3, reads: 1, others: 0 }
-    expect(tallies('== model call')).toEqual([before, before, before])
-    const behind = { transactions: 3, reads: 0, others: 0 }
-    expect(tallies('== request')).toEqual([behind, { ...behind, reads: 1 }, behind])
+    const each = (reads: number) => Array.from({ length: 121 }, () => ({ transactions: 3, reads, others: 0 }))
+    expect(tallies('== model call')).toEqual(each(1))
+    expect(tallies('== request')).toEqual(each(0))
+    const sweeps = desk.segments().flatMap(({ mark, calls }) => (mark === '== between' ? calls : []))
+    expect(sweeps.filter((call) => call === `${SPACE.rates} documents.list`).length).toBeGreaterThanOrEqual(60)
+    const left = await desk.store.documents(SPACE.rates).list(['limit', 'modelCalls:user:minute'], { limit: 1_000 })
+    expect(left.items.length).toBeLessThan(6)
+  })
+
+  it('what is cleared away while requests are open holds up none of them, though it never ends', async () => {
+    let hung = 0
+    const clock = fakeClock()
+    const base = createMemoryStore({ clock })
+    const documents = base.documents.bind(base)
+    // clearing away never ends: nobody waits for it
+    const store: typeof base = {
+      ...base,
+      documents: (space) => {
+        const own = documents(space)
+        if (space !== SPACE.rates) return own
+        return { ...own, list: () => new Promise(() => void hung++), transact: own.transact.bind(own) }
+      },
+    }
+    const desk = await guardedDesk(
+      Array.from({ length: 8 }, (_, call) => async () => {
+        clock.advance(61_000)
+        return call === 7 ? reply('Done.') : reply.toolCall('write_note', { text: `note ${call}` })
+      }),
+      { clock, store },
+    )
+    const { run } = await desk.run()
+    expect([run?.status, desk.happened.length]).toEqual(['completed', 7])
+    expect(hung).toBeGreaterThan(5)
   })
 
   it('a call that a guard stops costs no more either', async () => {

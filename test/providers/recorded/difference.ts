@@ -27,6 +27,14 @@ export function reconcile(pair: BodyPair, differences: readonly AcceptedDifferen
   }
 }
 
+/** The differences but for the named ones, which the recordings of another server do not have. */
+export function without(
+  differences: readonly AcceptedDifference[],
+  unseen: readonly string[],
+): readonly AcceptedDifference[] {
+  return differences.filter(({ what }) => !unseen.includes(what))
+}
+
 export function dropMembers(object: Raw | undefined, ...names: string[]): void {
   for (const name of names) if (object !== undefined) delete object[name]
 }

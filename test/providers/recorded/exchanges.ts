@@ -19,13 +19,15 @@ export interface Placed {
 export function exchangesOf(adapter: AdapterUnderTest): readonly Placed[] {
   return adapter.folders.flatMap((folder) =>
     readRecordings(join(recordingsFolder, folder)).flatMap(({ file, recording }) =>
-      recording.exchanges.map((exchange, index) => ({
-        name: `${folder}/${file.replace(/\.json$/, '')}#${index}`,
-        file: `${folder}/${file}`,
-        index,
-        exchange,
-        next: recording.exchanges[index + 1],
-      })),
+      recording.exchanges
+        .filter(({ request }) => adapter.only?.(request.url) ?? true)
+        .map((exchange, index) => ({
+          name: `${folder}/${file.replace(/\.json$/, '')}#${index}`,
+          file: `${folder}/${file}`,
+          index,
+          exchange,
+          next: recording.exchanges[index + 1],
+        })),
     ),
   )
 }
@@ -42,7 +44,7 @@ const ANY_REQUEST: ModelRequest = {
 /** The recorded request in neutral form. */
 export function requestOf(adapter: AdapterUnderTest, providerId: string, exchange: RecordedExchange): ModelRequest {
   if (exchange.request.body === null) return ANY_REQUEST
-  return neutralRequest(adapter.protocol, exchange.request.body, { providerId })
+  return neutralRequest(adapter.protocol, exchange.request.body, { providerId, url: exchange.request.url })
 }
 
 /** What came of one call: the reply with the deltas before it, or the error. */
@@ -67,5 +69,5 @@ export async function call(provider: ModelProvider, request: ModelRequest, strea
 
 /** True where the answer is an error, or a stream that turns out to be one. */
 export function isFailure({ response }: RecordedExchange): boolean {
-  return response.status >= 400 || response.bodyText?.includes('event: error') === true
+  return response.status >= 400 || /event: error|^data: \{[^\n]*"error":\{/m.test(response.bodyText ?? '')
 }

@@ -9,22 +9,29 @@ export function expectedFromChat(recorded: RecordedResponse): ReplyFacts {
   if (recorded.bodyText === undefined) {
     const body = recorded.body as Raw
     const [choice] = body.choices as Raw[]
-    return facts(choice?.message ?? {}, choice?.finish_reason, body, body.usage)
+    return facts(choice?.message ?? {}, finishOf(choice), body, body.usage)
   }
   const chunks = rawEvents(recorded.bodyText)
   const deltas = chunks.flatMap((chunk) => (chunk.choices as Raw[]).map((choice) => choice.delta as Raw))
   const joined = (member: string) => deltas.map((delta) => delta[member] ?? '').join('')
   const fragments = deltas.flatMap((delta) => (delta.tool_calls ?? []) as Raw[])
   const places = [...new Set(fragments.map((fragment) => fragment.index as number))]
+  const details = deltas.flatMap((delta) => (delta.reasoning_details ?? []) as Raw[])
   const message = {
     content: joined('content'),
     refusal: joined('refusal'),
-    reasoning_content: joined('reasoning_content'),
+    reasoning_content: joined('reasoning_content') || joined('reasoning'),
+    reasoning_details: details,
     tool_calls: places.map((place) => ofPlace(fragments.filter((fragment) => fragment.index === place))),
   }
   const finish = chunks.flatMap((chunk) => chunk.choices as Raw[]).findLast((choice) => choice.finish_reason)
   const usage = chunks.findLast((chunk) => chunk.usage)?.usage
-  return facts(message, finish?.finish_reason, chunks[0] as Raw, usage)
+  return facts(message, finishOf(finish), chunks[0] as Raw, usage)
+}
+
+/** The model's own word stands above OpenRouter's where it says that the reply was cut off. */
+function finishOf(choice: Raw | undefined): string {
+  return choice?.native_finish_reason === 'length' ? 'length' : choice?.finish_reason
 }
 
 function ofPlace(fragments: readonly Raw[]): Raw {
@@ -39,11 +46,14 @@ function ofPlace(fragments: readonly Raw[]): Raw {
 
 function facts(message: Raw, finish: string, envelope: Raw, usage: Raw | undefined): ReplyFacts {
   const refusal = message.refusal ?? ''
+  const thought = message.reasoning_content || message.reasoning
   return {
     text: message.content ?? '',
     refusal,
-    reasoning: message.reasoning_content ? [message.reasoning_content] : [],
-    opaque: [],
+    reasoning: thought ? [thought] : [],
+    opaque: ((message.reasoning_details ?? []) as Raw[])
+      .map((detail) => detail.signature ?? detail.data)
+      .filter((value) => typeof value === 'string'),
     calls: ((message.tool_calls ?? []) as Raw[]).map((call) => ({
       id: call.id,
       name: call.function.name,
@@ -63,7 +73,8 @@ function figures(usage: Raw): ReadonlyArray<number | null> {
     usage.prompt_tokens - cached,
     cached,
     usage.prompt_tokens_details?.cache_write_tokens ?? null,
-    usage.completion_tokens,
+    // some servers count reasoning beside the completion: the total tells
+    usage.total_tokens - usage.prompt_tokens,
     usage.completion_tokens_details?.reasoning_tokens ?? null,
   ]
 }

@@ -26,4 +26,22 @@ export const EXPECTED_ERRORS: Readonly<Record<string, { readonly code: string; r
   'anthropic/error-401-auth#0': { code: 'PROVIDER_AUTH', retryable: false },
   'anthropic/error-404-model-not-found#0': { code: 'MODEL_NOT_FOUND', retryable: false },
   'anthropic/error-404-model-not-found#1': { code: 'MODEL_NOT_FOUND', retryable: false },
+  // a bad key is a 400 here
+  'google/error-400-auth#0': { code: 'PROVIDER_AUTH', retryable: false },
+  'google/error-400-invalid-argument#0': { code: 'PROVIDER_RESPONSE_ERROR', retryable: false },
+  'google/error-404-model-not-found#0': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'google/error-404-model-not-found#1': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'google/error-429-quota-retryinfo#0': { code: 'PROVIDER_RATE_LIMITED', retryable: true },
+  'ollama/error-404-model-not-found#0': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'ollama/cloud-v1-error-400-context-length#0': { code: 'CONTEXT_LENGTH_EXCEEDED', retryable: false },
+  'ollama/cloud-v1-error-401#0': { code: 'PROVIDER_AUTH', retryable: false },
+  // a bad key and an unknown model are a 400 there, told by their text
+  'xai/error-400-auth#0': { code: 'PROVIDER_AUTH', retryable: false },
+  'xai/error-400-model-not-found#0': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'openrouter/error-400-model#0': { code: 'MODEL_NOT_FOUND', retryable: false },
+  'openrouter/error-401-auth#0': { code: 'PROVIDER_AUTH', retryable: false },
+  'openrouter/error-429-upstream#0': { code: 'PROVIDER_RATE_LIMITED', retryable: true },
+  'openrouter/error-429-upstream#1': { code: 'PROVIDER_RATE_LIMITED', retryable: true },
+  'openrouter/error-429-upstream#2': { code: 'PROVIDER_RATE_LIMITED', retryable: true },
+  'openrouter/error-mid-stream#0': { code: 'PROVIDER_RESPONSE_ERROR', retryable: false },
 }

@@ -52,12 +52,16 @@ export function factsOf(reply: ModelReply, providerId: string): ReplyFacts {
 }
 
 function opaqueOf(part: AssistantPart, providerId: string): string[] {
-  if (part.type !== 'reasoning') return []
   const own: any = part.providerOptions?.[providerId] ?? {}
-  return [own.signature, own.redacted, own.reasoning?.encrypted_content].filter((value) => typeof value === 'string')
+  const signed = [own, ...(own.pieces ?? []), own.part ?? {}].flatMap((piece: any) => piece.thoughtSignature ?? [])
+  if (part.type !== 'reasoning' || signed.length > 0) return signed
+  const details = (own.details ?? []).map((detail: any) => detail.signature ?? detail.data)
+  return [own.signature, own.redacted, own.reasoning?.encrypted_content, ...details].filter(
+    (value) => typeof value === 'string',
+  )
 }
 
 function hostedType(part: AssistantPart, providerId: string): string {
   const own: any = part.providerOptions?.[providerId]
-  return (own?.item ?? own?.block).type
+  return own.part === undefined ? (own.item ?? own.block).type : (Object.keys(own.part)[0] as string)
 }

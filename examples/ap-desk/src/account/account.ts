@@ -8,6 +8,8 @@ import type {
   ToolStatus,
   Usage,
 } from '@sluice/core'
+import type { Verification } from '@sluice/hooks-audit'
+import type { LimitStatus } from '@sluice/hooks-budget'
 import type { Scene } from '../scenes/scene.js'
 
 /** What can be counted in the books. */
@@ -70,6 +72,10 @@ export interface Account {
   /** The row of the run as it was read back; `null` where there is none. */
   readonly row: ExecutionRecord | null
   readonly books: { readonly before: Books; readonly after: Books; readonly committed: boolean }
+  /** How the desk's month in money stands; `undefined` where the limit is not there. */
+  readonly month: LimitStatus | undefined
+  /** What the verification of the audit log says. */
+  readonly log: Verification
   /** The true error behind each reference that a tool left. */
   readonly errors: readonly ToolErrorRecord[]
 }

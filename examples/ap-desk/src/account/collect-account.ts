@@ -1,5 +1,8 @@
 import type { Message, PartialRun, Receipt, Run, Runtime, ToolCallRecord } from '@sluice/core'
 import { SluiceError, USAGE_NONE, Veto } from '@sluice/core'
+import { audit } from '@sluice/hooks-audit'
+import { budget } from '@sluice/hooks-budget'
+import { DESK_MONTH } from '../gates/guards.js'
 import type { Scene } from '../scenes/scene.js'
 import { SERVICE_USER } from '../scenes/service-user.js'
 import type { Account, Books, EffectAccount, Ending, Note, ToolAccount } from './account.js'
@@ -34,6 +37,8 @@ export async function collectAccount({ runtime, ended, scene, before, after, ...
     ending: toEnding(ended),
     row,
     books: { before, after, committed: 'run' in ended },
+    month: (await runtime.plugin(budget).status({})).find(({ limit }) => limit === DESK_MONTH),
+    log: await runtime.plugin(audit).verify(),
     errors: await Promise.all(references.map((reference) => runtime.executions.toolError(reference, { scope }))),
   }
 }
@@ -42,7 +47,7 @@ function partialOf(error: unknown): Partial<PartialRun> {
   return (SluiceError.isInstance(error) ? error.partial : undefined) ?? {}
 }
 
-function toEffect({ effect, subject, attempt, askings, outcome, sent, agentCode }: Receipt): EffectAccount {
+export function toEffect({ effect, subject, attempt, askings, outcome, sent, agentCode }: Receipt): EffectAccount {
   return {
     effect,
     subject: subject ?? agentCode ?? effect,
@@ -73,7 +78,7 @@ function toTool(
   }
 }
 
-function toEnding(ended: Played['ended']): Ending {
+export function toEnding(ended: Played['ended']): Ending {
   if ('run' in ended) {
     const { status, finishReason } = ended.run
     return { code: status, by: null, message: null, finishReason }

@@ -1,12 +1,17 @@
 import type { GateReceipt, Usage } from '@sluice/core'
 import { totalInput } from '@sluice/core'
+import type { Verification } from '@sluice/hooks-audit'
+import type { LimitStatus } from '@sluice/hooks-budget'
+import { formatUsd } from '@sluice/hooks-budget'
+import { GUARD_NAMES } from '../gates/guards.js'
 import type { Account, EffectAccount, Note, ToolAccount } from './account.js'
 import { oneLine } from './one-line.js'
 import type { Painter } from './painter.js'
 
-const WIDTH = 118
-const LABEL = 11
-const INDENT = ' '.repeat(3 + LABEL)
+/** Characters of a line, of the label in front of it, and what stands in place of a label. */
+export const WIDTH = 118
+export const LABEL = 11
+export const INDENT = ' '.repeat(3 + LABEL)
 const SUBJECT = 20
 
 /** The account of one scene for people to read, as lines. */
@@ -19,16 +24,18 @@ export function writeAccount(account: Account, number: number, painter: Painter)
     ...section('who', [who(account)]),
     ...section('asks', [oneLine(scene.question, WIDTH - INDENT.length)]),
     ...section('gates', gates(account.effects, painter)),
+    ...section('guards', [guards(account.effects)]),
     ...section('paused', account.notes.map(note)),
     ...section(
       'tools',
       account.tools.length === 0 ? ['none were asked for'] : account.tools.map((tool) => toolLine(tool, painter)),
     ),
     ...section('answer', text === null ? [] : [oneLine(text, WIDTH - INDENT.length)]),
-    ...section('tokens', [tokens(account.usage)]),
+    ...section('tokens', [`${tokens(account.usage)}${account.month === undefined ? '' : `; ${month(account.month)}`}`]),
     ...section('ended', ended(account, painter)),
     ...section('books', [books(account)]),
     ...section('row', [row(account)]),
+    ...section('audit log', [auditLog(account.log, painter)]),
     ...section(
       'error log',
       errors.map(({ reference, name, message }) => oneLine(`${reference}: ${name}: ${message}`, WIDTH - INDENT.length)),
@@ -43,17 +50,59 @@ function who({ createdBy, scene: { caller, runContext } }: Account): string {
   return `${createdBy} (${caller.audience}); bound to the run: ${[...bound, ...named].join(', ')}`
 }
 
-/** A row for each tool call that stood before gates; effects before which no gate stands are counted. */
+/** The gates of the desk itself that stood before an effect: its own two rules, and those of the tool. */
+export const deskGates = (effect: EffectAccount): readonly GateReceipt[] =>
+  effect.gates.filter((gate) => !GUARD_NAMES.has(gate.plugin))
+
+/** A row for each tool call, with the answers of the desk's own gates. */
 function gates(effects: readonly EffectAccount[], painter: Painter): readonly string[] {
-  const guarded = effects.filter((effect) => effect.gates.length > 0)
-  const models = effects.filter((effect) => effect.effect === 'model_call' && effect.gates.length === 0).length
-  const lines = guarded.map((effect) => {
-    const again =
-      effect.attempt > 1 ? ` (attempt ${effect.attempt})` : effect.askings > 1 ? ` (asked ${effect.askings} times)` : ''
-    return `${effect.subject.padEnd(SUBJECT)}${effect.gates.map((gate) => answer(gate, painter)).join(', ')}${again}`
-  })
-  if (models > 0) lines.push(`${`${models} model call${models === 1 ? '' : 's'}`.padEnd(SUBJECT)}no gate stands there`)
-  return lines
+  return effects
+    .filter((effect) => deskGates(effect).length > 0)
+    .map((effect) => {
+      const again =
+        effect.attempt > 1
+          ? ` (attempt ${effect.attempt})`
+          : effect.askings > 1
+            ? ` (asked ${effect.askings} times)`
+            : ''
+      const answers = deskGates(effect).map((gate) => answer(gate, painter))
+      return `${effect.subject.padEnd(SUBJECT)}${answers.join(', ')}${again}`
+    })
+}
+
+/** What the guards answered before the run, its model calls and its tool calls: how often each of them gave which answer. */
+export function guards(effects: readonly EffectAccount[]): string {
+  const names = [...GUARD_NAMES.values()]
+  const counts = new Map<string, Map<string, number>>([['passed', new Map()]])
+  for (const { plugin, answer: given } of effects.flatMap((effect) => effect.gates)) {
+    const name = GUARD_NAMES.get(plugin)
+    if (name === undefined) continue
+    const words = given.replaceAll('_', ' ')
+    const row = counts.get(words) ?? new Map<string, number>()
+    counts.set(words, row.set(name, (row.get(name) ?? 0) + 1))
+  }
+  return [...counts]
+    .filter(([, row]) => row.size > 0)
+    .map(
+      ([words, row]) =>
+        `${words}: ${names.flatMap((name) => (row.has(name) ? [`${name} ${row.get(name)}`] : [])).join(', ')}`,
+    )
+    .join('; ')
+}
+
+/** A month in money: `this month $0.00182 spent of $200.00, $199.99818 left`. */
+export function month({ spent, held, unknown, amount, left }: LimitStatus): string {
+  const usd = (nano: bigint) => `$${formatUsd(nano)}`
+  const open = held === 0n ? '' : `, ${usd(held)} held`
+  const unsure = unknown === 0n ? '' : `, ${usd(unknown)} unknown`
+  return `this month ${usd(spent)} spent of ${usd(amount)}${open}${unsure}, ${usd(left)} left`
+}
+
+/** What a verification found, on one line. */
+export function auditLog({ ok, size, faults }: Verification, painter: Painter): string {
+  const [first] = faults
+  if (ok || first === undefined) return `${size} entries, ${painter.good('verified')}`
+  return `${painter.bad(`BROKEN, ${first.kind}`)}: ${first.message}`
 }
 
 function answer({ plugin, point, answer: given, code }: GateReceipt, painter: Painter): string {

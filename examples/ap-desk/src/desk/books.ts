@@ -20,6 +20,12 @@ export interface Vendor {
   readonly blocked: boolean
 }
 
+/** What {@link BooksTransaction.changeBankAccount} found and left. */
+export interface BankAccountChange {
+  readonly before: string
+  readonly after: string
+}
+
 /** What tool handlers get: reads and writes in the one transaction that the caller of the run has opened. */
 export interface BooksTransaction {
   invoice(invoice: string): Invoice | undefined
@@ -29,6 +35,8 @@ export interface BooksTransaction {
   /** Posts to the ledger. Fails with the database's own error where the period is closed. */
   postToLedger(approvalNo: number, invoice: Invoice): void
   markApproved(invoice: string): void
+  /** `undefined` where there is no such vendor. */
+  changeBankAccount(vendor: string, iban: string): BankAccountChange | undefined
 }
 
 /** The books: invoices, vendors, approvals, ledger. */
@@ -39,6 +47,8 @@ export interface Books extends UnitOfWork<BooksTransaction> {
   countApprovals(): number
   /** The committed state of an invoice. */
   findInvoice(invoice: string): Invoice | undefined
+  /** The committed bank account of a vendor: where its invoices are paid to. */
+  bankAccountOf(vendor: string): string | undefined
   /** Closes a period: from then on the ledger takes no posting in it. */
   closePeriod(period: string): void
   close(): void
@@ -46,7 +56,8 @@ export interface Books extends UnitOfWork<BooksTransaction> {
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
-  CREATE TABLE ap_vendors (vendor TEXT PRIMARY KEY, name TEXT NOT NULL, blocked INTEGER NOT NULL);
+  CREATE TABLE ap_vendors (
+    vendor TEXT PRIMARY KEY, name TEXT NOT NULL, blocked INTEGER NOT NULL, iban TEXT NOT NULL);
   CREATE TABLE ap_invoices (
     invoice TEXT PRIMARY KEY, vendor TEXT NOT NULL REFERENCES ap_vendors, amount_cents INTEGER NOT NULL,
     currency TEXT NOT NULL, due_on TEXT NOT NULL, status TEXT NOT NULL, period TEXT NOT NULL);
@@ -58,7 +69,8 @@ const SCHEMA = `
   CREATE TRIGGER ap_ledger_postings_closed BEFORE INSERT ON ap_ledger_postings
     WHEN EXISTS (SELECT 1 FROM ap_closed_periods WHERE period = NEW.period)
     BEGIN SELECT RAISE(ABORT, 'AP_LEDGER_POSTINGS.PERIOD is closed'); END;
-  INSERT INTO ap_vendors VALUES ('V-77', 'Nordwind Paper', 0), ('V-31', 'Harbour Freight', 1);
+  INSERT INTO ap_vendors VALUES
+    ('V-77', 'Nordwind Paper', 0, 'DE89370400440532013000'), ('V-31', 'Harbour Freight', 1, 'FI2112345600000785');
   INSERT INTO ap_invoices VALUES
     ('INV-1001', 'V-77',   80000, 'EUR', '2026-01-15', 'approved', '2026-01'),
     ('INV-1002', 'V-77',  125000, 'EUR', '2026-01-31', 'open', '2026-01'),
@@ -115,6 +127,7 @@ export function openBooks(file: string): Books {
     countApprovals: () =>
       (database.prepare('SELECT count(*) AS n FROM ap_approvals').all() as { n: number }[])[0]?.n ?? 0,
     findInvoice: (invoice) => findInvoice(database, invoice),
+    bankAccountOf: (vendor) => findBankAccount(database, vendor),
     closePeriod: (period) => void database.prepare('INSERT OR IGNORE INTO ap_closed_periods VALUES (?)').run(period),
     close() {
       for (const { connection } of open.values()) connection.close()
@@ -138,9 +151,19 @@ function transactionOn(connection: Database.Database): BooksTransaction {
     postToLedger: (approvalNo, { amountCents, period }) =>
       run('INSERT INTO ap_ledger_postings VALUES (?, ?, ?)', approvalNo, amountCents, period),
     markApproved: (invoice) => run(`UPDATE ap_invoices SET status = 'approved' WHERE invoice = ?`, invoice),
+    changeBankAccount(vendor, iban) {
+      const before = findBankAccount(connection, vendor)
+      if (before === undefined) return undefined
+      run('UPDATE ap_vendors SET iban = ? WHERE vendor = ?', iban, vendor)
+      return { before, after: iban }
+    },
   }
 }
 
 function findInvoice(connection: Database.Database, invoice: string): Invoice | undefined {
   return (connection.prepare(`${INVOICE} WHERE invoice = ?`).all(invoice) as Invoice[])[0]
+}
+
+function findBankAccount(connection: Database.Database, vendor: string): string | undefined {
+  return (connection.prepare('SELECT iban FROM ap_vendors WHERE vendor = ?').all(vendor) as { iban: string }[])[0]?.iban
 }

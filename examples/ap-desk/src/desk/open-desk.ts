@@ -7,12 +7,18 @@ import type { Books } from './books.js'
 import { openBooks } from './books.js'
 import type { ControlTable } from './control-table.js'
 import { APPROVALS_ENABLED, openControlTable } from './control-table.js'
+import type { DeskKeys } from './desk-keys.js'
+import { createDeskKeys } from './desk-keys.js'
 
 /** The accounts-payable desk with its data, in a temporary folder. */
 export interface Desk {
   readonly books: Books
   readonly numbers: ApprovalNumbers
   readonly controls: ControlTable
+  /** What records of the guards are sealed and signed with. */
+  readonly keys: DeskKeys
+  /** Everything of the desk lies below it. */
+  readonly folder: string
   /** Files for plugins, which open connections of their own. */
   readonly files: { readonly books: string; readonly controls: string }
   /** Where the runtime keeps its records. */
@@ -33,6 +39,8 @@ export function openDesk(): Desk {
     books,
     numbers,
     controls,
+    keys: createDeskKeys(),
+    folder,
     files,
     storeFolder: join(folder, 'sluice'),
     close() {

@@ -2,6 +2,9 @@ import type { Caller, OfferedRunContext } from '@sluice/core'
 import type { FixtureSituation } from '@sluice/testkit'
 import type { Desk } from '../desk/open-desk.js'
 
+/** What the provider answers in replayed runs: a fixture of the testkit, or one of this example. */
+export type SceneFixture = { readonly testkit: FixtureSituation } | { readonly own: string }
+
 /** One run of the desk: who asks for what, and how it is to end. */
 export interface Scene {
   readonly code: string
@@ -9,8 +12,7 @@ export interface Scene {
   readonly question: string
   readonly caller: Caller
   readonly runContext: OfferedRunContext
-  /** What the provider answers in replayed runs: a fixture of the testkit, or one of this example. */
-  readonly fixture: { readonly testkit: FixtureSituation } | { readonly own: string }
+  readonly fixture: SceneFixture
   /** What has happened at the desk before. */
   readonly prepare?: (desk: Desk) => void
   /** What the second person says, should the run pause. */

@@ -201,6 +201,10 @@ export const ERROR_CODES = {
     true,
   ),
   PROVIDER_STREAM_BROKEN: row('The stream ended before the reply was complete.', 'Try again.', undefined, true),
+  PROVIDER_RESPONSE_TOO_LARGE: row(
+    'The body of an answer is longer than what is read of it.',
+    'Lower `maxOutputTokens`, and check what stands at the base URL.',
+  ),
   MODEL_NOT_FOUND: row('The provider does not know the model.', 'Check the model name.', '-20305'),
   CONTEXT_LENGTH_EXCEEDED: row('The request is longer than the model takes.', 'Shorten the history.'),
   CONTENT_FILTERED: row('The provider refused the request by its content policy.', 'Change the content.'),

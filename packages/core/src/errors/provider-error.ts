@@ -15,6 +15,7 @@ export type ProviderErrorCode =
   | 'PROVIDER_TIMEOUT'
   | 'PROVIDER_UNREACHABLE' // no answer: refused, reset, DNS
   | 'PROVIDER_STREAM_BROKEN' // the stream ended before its end
+  | 'PROVIDER_RESPONSE_TOO_LARGE' // the body is longer than what is read
   | 'MODEL_NOT_FOUND' // -20305
   | 'CONTEXT_LENGTH_EXCEEDED'
   | 'CONTENT_FILTERED'

@@ -53,6 +53,7 @@ export class ModelClosingContext extends ClosingContext {
   readonly model: string
   readonly answeredModel: string | null
   readonly usage: Usage | null
+  readonly reportedUsd: string | null
   readonly finishReason: FinishReason | null
   readonly rateLimit: RateLimitHeaders | null
   readonly maxOutputTokens: number
@@ -71,6 +72,7 @@ export class ModelClosingContext extends ClosingContext {
     this.model = model.model
     this.answeredModel = reply?.model ?? null
     this.usage = usage === undefined || usage.unreportedCalls > 0 ? null : Object.freeze({ ...usage })
+    this.reportedUsd = reply?.reportedUsd ?? null
     this.finishReason = reply?.finishReason ?? null
     this.rateLimit = rateLimit === undefined ? null : Object.freeze({ ...rateLimit })
     this.maxOutputTokens = model.maxOutputTokens

@@ -163,6 +163,8 @@ export interface AfterModelCallContext extends Closing {
   readonly answeredModel: string | null
   /** `null` where nothing was reported. */
   readonly usage: Usage | null
+  /** What the provider itself says that the call cost, in US dollars as a decimal text; `null` where it says nothing. */
+  readonly reportedUsd: string | null
   readonly finishReason: FinishReason | null
   readonly rateLimit: RateLimitHeaders | null
   readonly maxOutputTokens: number

@@ -87,6 +87,8 @@ export interface ModelReply {
   readonly rateLimit?: RateLimitHeaders
   /** Set where the usage classes do not add up to the provider's own total (CASE-11). */
   readonly usageMismatch?: JsonObject
+  /** What the provider itself says that the call cost: US dollars as a decimal text. Absent where it says nothing. */
+  readonly reportedUsd?: string
 }
 
 /**

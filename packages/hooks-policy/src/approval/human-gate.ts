@@ -10,6 +10,7 @@ import { getCaller, getExecutionContext, Pause, Refusal, Veto } from '@sluice/co
 import type { PolicyCode } from '../policy-codes.js'
 import { POLICY_CODES } from '../policy-codes.js'
 import { digestOf } from './approval-digest.js'
+import { gatesText } from './bound-gates.js'
 import { approvalKey, asksKey, fromDocument, toDocument } from './approval-record.js'
 import type { ApprovalRecord } from './approval-record.js'
 import { judgeApproval } from './judge-approval.js'
@@ -74,6 +75,8 @@ export function createHumanGate(host: Pick<PluginHost, 'storage'>, options: Huma
   return {
     async ask(context, question) {
       const shown = shownTo(context, question)
+      // outside a run nobody can be waited for: core makes a veto of it, and nothing is left in the store
+      if (context.executionId === null) throw new Pause(question.code, { details: shown })
       const facts: ApprovalFacts = {
         rootExecutionId: context.rootExecutionId,
         effectId: context.effectId,
@@ -168,6 +171,7 @@ function bindingOf(context: InspectToolInputContext): Readonly<Record<string, st
     arguments: digestOf(context.args),
     runContext: digestOf(runContext as JsonObject),
     caller: digestOf(getCaller() as unknown as JsonValue),
+    gatePlugins: gatesText(context.gatePlugins),
   }
 }
 
@@ -188,9 +192,12 @@ async function mayDecide(context: InspectToolInputContext, rule: MayDecide | und
   return ![createdBy, caller?.user].some((name) => typeof name === 'string' && folded(name) === decider)
 }
 
-/** A name as people would take it for the same: neither case, nor width, nor space around it makes another person. */
+/** A name as people would take it for the same: neither case, nor width, nor space, nor what is not seen makes another person. */
 function folded(name: string): string {
-  return name.normalize('NFKC').trim().toLowerCase()
+  return name
+    .normalize('NFKC')
+    .replace(/[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu, '')
+    .toLowerCase()
 }
 
 function answer(verdict: ApprovalVerdict, question: Question, shown: JsonObject): void {

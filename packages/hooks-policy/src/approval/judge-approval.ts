@@ -1,7 +1,11 @@
 import type { Decision, JsonObject, JsonValue } from '@sluice/core'
 import type { PolicyCode } from '../policy-codes.js'
 import { digestOf } from './approval-digest.js'
+import { gatesHold } from './bound-gates.js'
 import type { ApprovalDecision, ApprovalRecord, ApprovalState } from './approval-record.js'
+
+/** The part of a binding that may grow. */
+const GATES = 'gatePlugins'
 
 /** What is known of a call when its gate is asked. */
 export interface ApprovalFacts {
@@ -60,6 +64,7 @@ export function judgeApproval(
       if (current.consumed?.attempt !== facts.attempt) return keep(stop('APPROVAL_REPLAYED', current, {}))
       return keep(differs.length > 0 ? stop('APPROVAL_ALTERED', current, { differs }) : { kind: 'pass' })
     case 'granted':
+      if (onlyGates(differs)) return ask(null)
       return differs.length > 0 ? keep(stop('APPROVAL_ALTERED', current, { differs })) : use(current, asks, at, facts)
     default:
       return judgePending({ current, asks, at, facts, differs, ask, keep })
@@ -86,6 +91,8 @@ function judgePending({ current, asks, at, facts, differs, ask, keep }: Pending)
   if (ranOut(current, answer)) return settle(current, asks, 'expired', null)
   if (!facts.mayDecide) return late ? settle(current, asks, 'expired', null) : ask(answer)
   if (answer.decision === 'deny') return settle(current, asks, 'denied', answer)
+  // an operator has let the run go on under other gates: the human answered under the old ones, and is asked anew
+  if (onlyGates(differs)) return ask(null)
   if (differs.length > 0) return keep(stop('APPROVAL_ALTERED', { ...current, decision: answer }, { differs }))
   return use({ ...current, state: 'granted', decision: answer }, asks, at, facts)
 }
@@ -152,12 +159,21 @@ function newQuestion(
   return { record, asks: asks + 1, verdict: { kind: 'pause', record, refused } }
 }
 
+function onlyGates(differs: readonly string[]): boolean {
+  return differs.length === 1 && differs[0] === GATES
+}
+
+/** Gates that came since can only stop more; one that is gone, or has another version or other options, is a difference. */
+function fits(name: string, bound: string | undefined, now: string | undefined): boolean {
+  return bound === now || (name === GATES && bound !== undefined && now !== undefined && gatesHold(bound, now))
+}
+
 /** Names of the parts in which the call is another one than the one that was asked about. */
 function differences(current: ApprovalRecord, facts: ApprovalFacts): readonly string[] {
   const names = [...new Set([...Object.keys(current.binding), ...Object.keys(facts.binding)])].sort()
   const value = (binding: Readonly<Record<string, string>>, name: string) =>
     Object.hasOwn(binding, name) ? binding[name] : undefined
-  const differs = names.filter((name) => value(current.binding, name) !== value(facts.binding, name))
+  const differs = names.filter((name) => !fits(name, value(current.binding, name), value(facts.binding, name)))
   return current.shown === facts.shown || differs.length > 0 ? differs : ['shown']
 }
 

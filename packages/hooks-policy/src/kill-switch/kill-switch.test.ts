@@ -56,11 +56,49 @@ describe('killSwitch', () => {
     expect(other.answer).toBe('passed')
   })
 
+  it('where the caller has no user, a row for the service user that stands in the records stops its calls', async () => {
+    const { bench, control } = await rig()
+    await control.on({ user: 'batch' }, OPS)
+    const call = { toolCode: 'refund', createdBy: 'batch' }
+    expect((await bench.ask('beforeToolCall', call)).error?.details?.target).toBe('user')
+    const named = { caller: { user: 'petra.k' } }
+    expect((await bench.ask('beforeToolCall', { ...call, createdBy: 'petra.k' }, named)).answer).toBe('passed')
+  })
+
+  it.each(['a\ud800', '\udc00', 'a'.repeat(1_001)])(
+    'CASE-20: a tool with a name that no store takes (%#) stops its own call at once, and no other that shares its read',
+    async (toolCode) => {
+      const { bench, clock } = await rig()
+      const asked = bench.ask('beforeToolCall', { toolCode })
+      const others = ['eve', 'petra.k'].map((user) => bench.ask('beforeToolCall', {}, { caller: { user } }))
+      const started = clock.now()
+      expect((await clock.settle(asked)).error?.code).toBe('KILL_SWITCH_UNREADABLE')
+      expect((await Promise.all(others)).map(({ answer }) => answer)).toEqual(['passed', 'passed'])
+      expect(clock.now()).toBe(started)
+    },
+  )
+
   it('a hosted tool that is switched off stops the request that offers it', async () => {
     const { bench, control } = await rig()
     await control.on({ tool: 'web_search' }, OPS)
     const hostedTools = [{ code: 'web_search', effect: 'read' as const, untrusted: true, maxUses: null, cost: null }]
     expect((await bench.ask('beforeModelCall', { hostedTools })).error?.code).toBe('KILL_SWITCH_ON')
+  })
+
+  it('a hosted tool that is switched off while a request that offers it is open stops that request, and no other', async () => {
+    const { bench, control } = await rig()
+    const hosted = (code: string) => [{ code, effect: 'read' as const, untrusted: true, maxUses: null, cost: null }]
+    const open = { rootExecutionId: 'run-1', effect: 'model_call' as const, toolCode: null }
+    const offers = async (effectId: string, code: string) =>
+      bench.ask('beforeModelCall', { ...open, effectId, hostedTools: hosted(code) })
+    await offers('run-1/m1', 'web_search')
+    await offers('run-1/m2', 'calculator')
+    await control.on({ tool: 'web_search' }, OPS)
+    const watched = (effectId: string) => bench.ask('whileInFlight', { ...open, effectId })
+    expect((await watched('run-1/m1')).error?.details).toMatchObject({ target: 'tool', name: 'web_search' })
+    expect((await watched('run-1/m2')).answer).toBe('passed')
+    await bench.tell('afterModelCall', { rootExecutionId: 'run-1', effectId: 'run-1/m1', attempt: 1 } as never)
+    expect((await watched('run-1/m1')).answer).toBe('passed')
   })
 
   it('an agent that is switched off stops what runs below a run of it', async () => {
@@ -104,6 +142,23 @@ describe('killSwitch', () => {
     await createSwitchControl(store.documents(NAMESPACE), store.log(NAMESPACE)).on('all', OPS)
     const { bench } = await rig(store, clock)
     expect((await bench.ask('beforeExecution')).error?.code).toBe('KILL_SWITCH_ON')
+  })
+
+  it('processes that start at once and an operator who switches meanwhile: the switch is set, and the row is written once', async () => {
+    const clock = fakeClock()
+    const store = createMemoryStore({ clock })
+    const control = createSwitchControl(store.documents(NAMESPACE), store.log(NAMESPACE))
+    const [, , , first] = await Promise.all([
+      rig(store, clock),
+      control.on('all', OPS),
+      rig(store, clock),
+      rig(store, clock),
+    ])
+    expect((await first.bench.ask('beforeExecution')).error?.details).toMatchObject({ who: 'ops', target: 'all' })
+    expect((await store.documents(NAMESPACE).list([])).items.map(({ key }) => key)).toEqual([
+      ['marker'],
+      ['row', 'all'],
+    ])
   })
 
   it('B-2: what is read is never older than the question', async () => {
@@ -240,6 +295,8 @@ describe('setting the switch', () => {
     ['no target', undefined],
     ['two targets', { agent: 'a', tool: 'b' }],
     ['an empty name', { user: '' }],
+    ['a name that no store takes', { user: 'a\ud800' }],
+    ['a name of a thousand and one characters', { tenant: 'a'.repeat(1_001) }],
     ['an unknown kind', { app: 'x' }],
   ])('%s is refused', async (_what, target) => {
     const { control } = await rig()

@@ -1,4 +1,4 @@
-import type { HostedToolInfo, PluginHost, Timer } from '@sluice/core'
+import type { PluginHost, Timer } from '@sluice/core'
 import { definePlugin, getCaller, Stage, Veto } from '@sluice/core'
 import { z } from 'zod'
 import { judgeRows } from './judge-rows.js'
@@ -7,20 +7,26 @@ import { SharedRows } from './shared-rows.js'
 import type { RowsRead } from './shared-rows.js'
 import { createSwitchControl, prepareRows } from './switch-control.js'
 import type { SwitchControl } from './switch-control.js'
-import { rowKey } from './switch-row.js'
+import { forgetHostedTools, hostedToolsOf, noteHostedTools, noteRootAgent, rootAgent } from './switch-state.js'
+import { isTargetName, MAX_NAME, rowKey } from './switch-row.js'
 
 /** Before everything else, so that the answer of a switch that is on is that of the switch (B-5). */
 const FIRST = Stage.identity - 100
 /** How long the gate itself has beyond `timeoutMs`, in milliseconds. */
 const GRACE_MS = 1_000
-const NO_TOOLS: readonly HostedToolInfo[] = Object.freeze([])
 
 /** What the gates of the switch look at. */
 interface Asked {
   readonly agentCode: string | null
   readonly tenant: string | null
-  readonly toolCode?: string | null
-  readonly hostedTools?: readonly HostedToolInfo[]
+  readonly createdBy: string | null
+  /** The tool that is called, or the hosted ones that a request offers. */
+  readonly tools?: readonly (string | null)[]
+}
+
+/** The facts of a context that rows are about. */
+function factsOf({ agentCode, tenant, createdBy }: Asked): Asked {
+  return { agentCode, tenant, createdBy }
 }
 
 /**
@@ -52,12 +58,19 @@ export const killSwitch = definePlugin({
       judgeRows(places, await readInTime(host, shared, places))
     }
     hooks.beforeExecution.tapPromise(options, async (context) => {
-      host.run?.state.update(() => ({ agent: context.agentCode }))
-      await ask(context)
+      noteRootAgent(host, context.agentCode)
+      await ask(factsOf(context))
     })
-    hooks.beforeModelCall.tapPromise(options, ask)
-    hooks.whileInFlight.tapPromise(options, ask)
-    hooks.beforeToolCall.tapPromise(options, ask)
+    hooks.beforeModelCall.tapPromise(options, async (context) => {
+      const { effectId, hostedTools } = context
+      noteHostedTools(host, effectId, hostedTools)
+      await ask({ ...factsOf(context), tools: hostedTools.map(({ code }) => code) })
+    })
+    hooks.whileInFlight.tapPromise(options, (context) =>
+      ask({ ...factsOf(context), tools: [context.toolCode, ...hostedToolsOf(host, context.effectId)] }),
+    )
+    hooks.afterModelCall.tap('kill-switch', ({ effectId }) => forgetHostedTools(host, effectId))
+    hooks.beforeToolCall.tapPromise(options, (context) => ask({ ...factsOf(context), tools: [context.toolCode] }))
     await prepareRows(documents)
     return { api: createSwitchControl(documents, log) }
   },
@@ -66,22 +79,26 @@ export const killSwitch = definePlugin({
 function placesOf(asked: Asked, root: string | null): readonly Place[] {
   const places: Place[] = [{ kind: 'all', name: '' }]
   const add = (kind: Place['kind'], name: string | null | undefined): void => {
-    if (typeof name === 'string' && name !== '') places.push({ kind, name })
+    if (typeof name !== 'string' || name === '') return
+    // no store takes it as a key, and gates share their reads: it must not fail those of others
+    if (!isTargetName(name)) throw unnameable(kind)
+    places.push({ kind, name })
   }
   add('tenant', asked.tenant)
-  add('user', getCaller()?.user)
+  // where the caller has no user, the service user stands for it in all records, so a row for that one counts
+  add('user', getCaller()?.user ?? asked.createdBy)
   add('agent', asked.agentCode)
   if (root !== asked.agentCode) add('agent', root)
-  add('tool', asked.toolCode)
-  for (const { code } of asked.hostedTools ?? NO_TOOLS) add('tool', code)
+  for (const tool of asked.tools ?? []) add('tool', tool)
   return places
 }
 
-/** Code of the agent that the tree was started with. */
-function rootAgent(host: Pick<PluginHost, 'run'>): string | null {
-  const state = host.run?.state.get()
-  const agent = state !== null && typeof state === 'object' && 'agent' in state ? state.agent : null
-  return typeof agent === 'string' ? agent : null
+function unnameable(kind: Place['kind']): Veto {
+  return new Veto(
+    'KILL_SWITCH_UNREADABLE',
+    `The ${kind} of this call has a name for which no row of the kill switch can stand: give it a well-formed one of at most ${MAX_NAME} characters.`,
+    { target: kind },
+  )
 }
 
 type SwitchHost = PluginHost<{ readonly timeoutMs: number; readonly retryMs: number }>

@@ -1,7 +1,7 @@
 import type { AppendLog, DocumentKey, Documents, JsonObject, JsonValue } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import { isOver } from './judge-rows.js'
-import { ALL_KEY, MARKER_KEY, parseRow, rowKey } from './switch-row.js'
+import { ALL_KEY, isTargetName, MARKER_KEY, MAX_NAME, parseRow, rowKey } from './switch-row.js'
 import type { SwitchKind, SwitchRow, SwitchTarget } from './switch-row.js'
 
 /** Who changes the switch, and why. Texts of 1 to 1 000 characters. */
@@ -108,8 +108,7 @@ function parseTarget(target: SwitchTarget): ParsedTarget {
   const [kind, name] = (entries.length === 1 ? entries[0] : []) as [string?, unknown?]
   if (kind !== 'agent' && kind !== 'tool' && kind !== 'user' && kind !== 'tenant')
     throw refused('target', "must be 'all', or one of { agent }, { tool }, { user } and { tenant }")
-  if (typeof name !== 'string' || name === '' || name.length > MAX_TEXT)
-    throw refused(`target.${kind}`, `must be a text of 1 to ${MAX_TEXT} characters`)
+  if (!isTargetName(name)) throw refused(`target.${kind}`, `must be a well-formed text of 1 to ${MAX_NAME} characters`)
   return { kind, name, key: rowKey(kind, name) }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -93,12 +93,34 @@ describe('sluice-kill-switch', () => {
     ['no reason', ['on', '--folder', '$', '--all']],
     ['a time that is none', ['on', '--folder', '$', '--all', '--reason', 'x', '--for', 'soon']],
     ['an unknown command', ['onn', '--folder', '$', '--all', '--reason', 'x']],
+    ['one target twice', ['on', '--folder', '$', '--tool', 'a', '--tool', 'b', '--reason', 'x']],
+    ['two reasons', ['on', '--folder', '$', '--all', '--reason', 'x', '--reason', 'y']],
+    ['two times', ['on', '--folder', '$', '--all', '--reason', 'x', '--for', '1h', '--for', '2h']],
+    ['a reason without quotes', ['on', '--folder', '$', '--all', '--reason', 'looping', 'refunds']],
     ['an unknown option', ['on', '--folder', '$', '--everything', '--reason', 'x']],
   ])('%s is refused with exit code 2, and nothing is switched', async (_what, argv) => {
     const folder = folderOfTest()
     const { code, err } = await run(...argv.map((part) => (part === '$' ? folder : part)))
     expect(code).toBe(2)
     expect(err).not.toBe('')
+    expect(await answerIn(folder)).toBeUndefined()
+  })
+
+  it('a folder that is not there is refused, not made: a misspelt one would stop nothing', async () => {
+    const folder = join(folderOfTest(), 'misspelt')
+    const { code, out, err } = await run('on', '--folder', folder, '--all', '--reason', 'x')
+    expect([code, out, existsSync(folder)]).toEqual([2, '', false])
+    expect(err).toContain('misspelt')
+  })
+
+  it('a store on which no switch was ever started, or another id, is said to be so', async () => {
+    const folder = folderOfTest()
+    const note = 'no application with killSwitch() has started on this store yet'
+    expect((await run('on', '--folder', folder, '--tool', 'refund', '--reason', 'x')).err).toContain(note)
+    expect(await answerIn(folder)).toBe('KILL_SWITCH_ON')
+    expect((await run('off', '--folder', folder, '--tool', 'refund', '--reason', 'x')).err).toBe('')
+    const other = await run('on', '--folder', folder, '--id', 'other', '--tool', 'refund', '--reason', 'x')
+    expect([other.code, other.err]).toEqual([0, expect.stringContaining('#other')])
     expect(await answerIn(folder)).toBeUndefined()
   })
 
@@ -131,7 +153,7 @@ describe('sluice-kill-switch', () => {
     const ended = spawnSync(process.execPath, ['--conditions=sluice-source', '--import', 'tsx', bin, ...argv], {
       encoding: 'utf8',
     })
-    expect([ended.status, ended.stderr]).toEqual([0, ''])
+    expect([ended.status, ended.stderr]).toEqual([0, expect.stringMatching(/^Note: .*\n$/)])
     expect(ended.stdout).toMatch(/^on all by=/)
   })
 })

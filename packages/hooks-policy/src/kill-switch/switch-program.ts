@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,6 +8,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { parseDuration } from './parse-duration.js'
 import { createSwitchControl } from './switch-control.js'
 import type { SwitchControl, SwitchStatus } from './switch-control.js'
+import { MARKER_KEY } from './switch-row.js'
 import type { SwitchTarget } from './switch-row.js'
 
 /** What the program writes to. */
@@ -62,18 +64,18 @@ function createProgram(output: ProgramOutput): Command {
     .configureOutput({ writeOut: (text) => output.out(text), writeErr: (text) => output.err(text) })
   const withStore = (command: Command): Command =>
     command
-      .option('--folder <path>', 'the folder store of the application, such as .sluice')
-      .option('--store <module>', 'a module whose default export makes the store, for every other kind')
-      .option('--id <id>', 'the id of the plugin, where the application gave it one')
+      .option('--folder <path>', 'the folder store of the application, such as .sluice', once)
+      .option('--store <module>', 'a module whose default export makes the store, for every other kind', once)
+      .option('--id <id>', 'the id of the plugin, where the application gave it one', once)
   const withTarget = (command: Command): Command =>
     withStore(command)
       .option('--all', 'everything')
-      .option('--agent <code>', 'one agent')
-      .option('--tool <code>', 'one tool')
-      .option('--user <name>', 'one user')
-      .option('--tenant <name>', 'one tenant')
-      .option('--who <name>', 'who does it (default: the user of this machine)')
-      .requiredOption('--reason <text>', 'why')
+      .option('--agent <code>', 'one agent', once)
+      .option('--tool <code>', 'one tool', once)
+      .option('--user <name>', 'one user', once)
+      .option('--tenant <name>', 'one tenant', once)
+      .option('--who <name>', 'who does it (default: the user of this machine)', once)
+      .requiredOption('--reason <text>', 'why', once)
   withTarget(program.command('on'))
     .description('switch something off limits')
     .option(
@@ -88,7 +90,7 @@ function createProgram(output: ProgramOutput): Command {
   withStore(program.command('status'))
     .description('show all rows')
     .action((options: StoreOptions) =>
-      withControl(options, async (control) => {
+      withControl(options, output, async (control) => {
         for (const row of await control.status()) output.out(`${lineOf(row)}\n`)
       }),
     )
@@ -98,7 +100,7 @@ function createProgram(output: ProgramOutput): Command {
 async function change(action: 'on' | 'off', options: ChangeOptions, output: ProgramOutput): Promise<void> {
   const target = targetOf(options)
   const who = options.who ?? userInfo().username
-  await withControl(options, async (control) => {
+  await withControl(options, output, async (control) => {
     const row =
       action === 'off'
         ? await control.off(target, { who, reason: options.reason })
@@ -120,11 +122,18 @@ function targetOf({ all, agent, tool, user, tenant }: ChangeOptions): SwitchTarg
 }
 
 /** Opens the store, works on the switch and closes the store, also where the work fails. */
-async function withControl(options: StoreOptions, work: (control: SwitchControl) => Promise<void>): Promise<void> {
+async function withControl(
+  options: StoreOptions,
+  { err }: ProgramOutput,
+  work: (control: SwitchControl) => Promise<void>,
+): Promise<void> {
   const store = await openStore(options)
   const namespace = options.id === undefined ? NAMESPACE : `${NAMESPACE}#${options.id}`
+  const documents = store.documents(namespace)
   try {
-    await work(createSwitchControl(store.documents(namespace), store.log(namespace)))
+    const known = (await documents.get(MARKER_KEY)) !== undefined
+    await work(createSwitchControl(documents, store.log(namespace)))
+    if (!known) err(`Note: no application with killSwitch() has started on this store yet (${namespace}).\n`)
   } finally {
     await store.close()
   }
@@ -133,6 +142,8 @@ async function withControl(options: StoreOptions, work: (control: SwitchControl)
 async function openStore({ folder, store }: StoreOptions): Promise<Store> {
   if ((folder === undefined) === (store === undefined)) throw usage('Name the store, once: --folder or --store.')
   if (folder !== undefined) {
+    // a folder that is misspelt would be made, and stop nothing
+    if (!existsSync(folder)) throw usage(`There is no folder ${escaped(folder)}.`)
     const { createLowdbStore } = await import('@sluice/core/store/lowdb')
     return createLowdbStore({ folder: resolve(folder) })
   }
@@ -142,7 +153,14 @@ async function openStore({ folder, store }: StoreOptions): Promise<Store> {
   return (await (module.default as () => Store | Promise<Store>)()) as Store
 }
 
-function duration(text: string): number {
+/** What is named twice is not guessed at: the first would be dropped. */
+function once(text: string, before: string | undefined): string {
+  if (before !== undefined) throw new InvalidArgumentError('It is there twice; run the program once for each.')
+  return text
+}
+
+function duration(text: string, before: number | undefined): number {
+  if (before !== undefined) throw new InvalidArgumentError('It is there twice.')
   const ms = parseDuration(text)
   if (ms === undefined) throw new InvalidArgumentError('Write a whole number and s, m, h or d, such as 2h.')
   return ms

@@ -37,6 +37,15 @@ const rowSchema = z.strictObject({
   expiresAt: z.number().nullable(),
 })
 
+/** Longest name of a target, in UTF-16 units. */
+export const MAX_NAME = 1_000
+const UNPAIRED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+
+/** True for a name that a row can stand for: every store takes it as a part of a key. */
+export function isTargetName(name: unknown): name is string {
+  return typeof name === 'string' && name !== '' && name.length <= MAX_NAME && !UNPAIRED.test(name)
+}
+
 /** The key of a row. */
 export function rowKey(kind: SwitchKind, name: string): DocumentKey {
   return kind === 'all' ? ALL_KEY : ['row', kind, name]

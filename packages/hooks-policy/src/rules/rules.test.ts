@@ -24,7 +24,8 @@ describe('requireContext', () => {
     expect((await callGate(requireContext(['clerk']), 'beforeToolCall', {}, { runContext: { clerk: ' ' } })).code).toBe(
       'CONTEXT_REQUIRED',
     )
-    expect((await callGate(requireContext(['toString']), 'beforeToolCall')).code).toBe('CONTEXT_REQUIRED')
+    for (const key of ['toString', '__proto__', 'constructor'])
+      expect((await callGate(requireContext([key]), 'beforeToolCall')).code).toBe('CONTEXT_REQUIRED')
     expect(
       (await callGate(requireContext(['amount']), 'beforeToolCall', {}, { runContext: { amount: 0 } })).answer,
     ).toBe('passed')

@@ -62,6 +62,7 @@ export function rateRigs<TestClock extends Clock>(makeClock: () => TestClock) {
             sent: 'yes',
             error: null,
             usage: null,
+            reportedUsd: null,
             rateLimit: null,
             maxOutputTokens: 8192,
             inputTokensAtMost: 1000,

@@ -1,4 +1,5 @@
 import type { ModelProvider } from '@sluice/core'
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
 import { checkProviderOptions } from '../shared/check-provider-options.js'
 import { createConnectionClients } from '../shared/connection-clients.js'
 import { leanFetch } from '../shared/lean-response.js'
@@ -51,7 +52,7 @@ export function anthropic(options: AnthropicOptions = {}): ModelProvider {
   return new SdkProvider({
     id,
     wire: messagesProtocol(id, options.thinking ?? 'budget'),
-    defaults: { onToolError: 'throw', onToolLimit: 'throw' },
+    defaults: ANTHROPIC_MESSAGES.defaults,
     clients: anthropicClients(id, options),
     objectBodies: options.client !== undefined,
     headers: options.headers,
@@ -66,7 +67,11 @@ function anthropicClients(id: string, options: AnthropicOptions) {
     baseUrl: options.baseUrl,
     client: options.client,
     async create({ apiKey, baseUrl }) {
-      const { default: Anthropic } = await loadSdk('@anthropic-ai/sdk', '^1.14.0', () => import('@anthropic-ai/sdk'))
+      const { default: Anthropic } = await loadSdk(
+        '@anthropic-ai/sdk',
+        ANTHROPIC_MESSAGES.sdks[0].range,
+        () => import('@anthropic-ai/sdk'),
+      )
       return new Anthropic({
         apiKey,
         ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),

@@ -1,12 +1,13 @@
 import type { ModelRequest } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
 import type { Wire } from '../shared/wire-json.js'
 
 /** How a level of reasoning is asked for: as a budget of tokens (G-50), or left to the model with an effort. */
 export type AnthropicThinking = 'budget' | 'adaptive'
 
 /** Tokens of thinking for each level (G-50). */
-const BUDGETS = { low: 2048, medium: 8192, high: 32_768 } as const
+const BUDGETS = ANTHROPIC_MESSAGES.reasoning.budgets
 
 /**
  * Adds what the request says of reasoning. A budget is asked for where one is given, or where models are asked by budget.
@@ -22,7 +23,7 @@ export function addThinking(body: Wire, request: ModelRequest, thinking: Anthrop
     if (reasoning.level !== undefined) body.output_config = { ...(body.output_config as Wire), effort: reasoning.level }
     return
   }
-  const budget = reasoning.budgetTokens ?? (reasoning.level === undefined ? undefined : BUDGETS[reasoning.level])
+  const budget = reasoning.budgetTokens ?? (reasoning.level === undefined ? undefined : BUDGETS?.[reasoning.level])
   if (budget === undefined) return
   if (budget >= request.maxOutputTokens) throw budgetTooLarge(budget, request)
   body.thinking = { type: 'enabled', budget_tokens: budget, ...display }

@@ -1,6 +1,7 @@
 import type { JsonObject, OfferedTool, OutputFormat } from '@sluice/core'
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
 import { oncePerObject } from '../shared/once-per-object.js'
-import { ANTHROPIC_STRICT } from '../shared/schema-dialect.js'
+import { strictDialect } from '../shared/schema-dialect.js'
 import { schemaUnsupported } from '../shared/schema-fault.js'
 import type { StrictSchema } from '../shared/strict-schema.js'
 import { toStrictSchema } from '../shared/strict-schema.js'
@@ -22,7 +23,8 @@ export interface AnthropicSchemas {
 }
 
 export function createAnthropicSchemas(): AnthropicSchemas {
-  const strict = oncePerObject((schema: JsonObject): StrictSchema => toStrictSchema(schema, ANTHROPIC_STRICT))
+  const dialect = strictDialect(ANTHROPIC_MESSAGES)
+  const strict = oncePerObject((schema: JsonObject): StrictSchema => toStrictSchema(schema, dialect))
 
   function usable(schema: JsonObject): JsonObject {
     const converted = strict(schema)

@@ -1,19 +1,12 @@
-import type { AssistantPart, FinishReason, JsonObject } from '@sluice/core'
+import type { AssistantPart, JsonObject } from '@sluice/core'
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
+import { finishReasonOf } from '../shared/finish-reason.js'
 import { ReplyFault, usableReply } from '../shared/reply-fault.js'
 import type { UsageReading } from '../shared/usage-classes.js'
 import { NOT_REPORTED } from '../shared/usage-classes.js'
 import type { Wire } from '../shared/wire-json.js'
 import { isWire, wireCount, wireList, wireName, wireObject, wireText } from '../shared/wire-json.js'
 import type { Reading, WireReply } from '../shared/wire-protocol.js'
-
-/** A stop reason in our words (G-14); one without a mapping stays as it is. */
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-}
 
 /** A whole answer of the Messages API. */
 export function fromAnthropicResponse(body: unknown, reading: Reading): WireReply {
@@ -32,17 +25,12 @@ export function fromBlocks(message: Wire, blocks: readonly unknown[], reading: R
   const responseId = wireName(message.id)
   return {
     parts,
-    finishReason: finishReason(parts, raw),
+    finishReason: finishReasonOf(ANTHROPIC_MESSAGES.finishReasons, raw, parts),
     ...(raw === undefined ? {} : { rawFinishReason: raw }),
     ...anthropicUsage(message.usage),
     ...(model === undefined ? {} : { model }),
     ...(responseId === undefined ? {} : { responseId }),
   }
-}
-
-function finishReason(parts: readonly AssistantPart[], raw: string | undefined): FinishReason {
-  if (raw !== undefined) return Object.hasOwn(FINISH, raw) ? (FINISH[raw] as FinishReason) : raw
-  return parts.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop'
 }
 
 /** Why the provider refused, where it says so: such a reply often has no content of its own. */

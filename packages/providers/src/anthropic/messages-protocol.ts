@@ -1,3 +1,4 @@
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
 import { isImage } from '../shared/file-content.js'
 import type { WireProtocol } from '../shared/wire-protocol.js'
 import { ANTHROPIC_ERRORS } from './anthropic-errors.js'
@@ -6,13 +7,6 @@ import { createAnthropicSchemas } from './anthropic-tools.js'
 import { fromAnthropicResponse } from './from-anthropic-response.js'
 import { openAnthropicStream } from './from-anthropic-stream.js'
 import { toAnthropicRequest } from './to-anthropic-request.js'
-
-/**
- * More than any image costs: it is scaled down before it is counted, to about 4 784 tokens on the models with the highest
- * resolution. PDF files have no such bound: their text counts, and their pages.
- * @see https://platform.claude.com/docs/en/build-with-claude/vision
- */
-const IMAGE_TOKENS_AT_MOST = 5000
 
 /** The Messages API as a wire protocol. */
 export function messagesProtocol(providerId: string, thinking: AnthropicThinking): WireProtocol {
@@ -26,7 +20,7 @@ export function messagesProtocol(providerId: string, thinking: AnthropicThinking
     fromBody: fromAnthropicResponse,
     openStream: openAnthropicStream,
     fileTokensAtMost: (mediaType) =>
-      mediaType === 'text/plain' ? 'bytes' : isImage(mediaType) ? IMAGE_TOKENS_AT_MOST : null,
+      mediaType === 'text/plain' ? 'bytes' : isImage(mediaType) ? ANTHROPIC_MESSAGES.imageTokensAtMost : null,
     checkSchema: schemas.check,
     wrapsOutput: schemas.wrapsOutput,
   }

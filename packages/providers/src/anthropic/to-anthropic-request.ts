@@ -8,20 +8,22 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/core'
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
 import { fileKind, unsupportedContent } from '../shared/file-content.js'
 import { copyOptions, ownOptions } from '../shared/part-options.js'
 import type { RawOptionRules } from '../shared/raw-options.js'
 import { mergeRawOptions } from '../shared/raw-options.js'
 import { wireCallId } from '../shared/tool-call-ids.js'
+import { toolInput } from '../shared/tool-input.js'
 import type { Wire } from '../shared/wire-json.js'
-import { isWire, parseObject } from '../shared/wire-json.js'
+import { isWire } from '../shared/wire-json.js'
 import { wireToolName } from '../shared/wire-tool-name.js'
 import type { AnthropicThinking } from './anthropic-thinking.js'
 import { addThinking } from './anthropic-thinking.js'
 import type { AnthropicSchemas } from './anthropic-tools.js'
 
 const PROTOCOL = 'anthropic-messages'
-const LONGEST_CALL_ID = 64
+const LONGEST_CALL_ID = ANTHROPIC_MESSAGES.callIds.longest
 const TEXT_OPTIONS = ['cache_control']
 const FILE_OPTIONS = ['cache_control', 'citations', 'title', 'context']
 
@@ -189,12 +191,6 @@ class History {
 function thinkingBlock(thinking: string, own: JsonObject): Wire | undefined {
   if (typeof own.redacted === 'string') return { type: 'redacted_thinking', data: own.redacted }
   return typeof own.signature === 'string' ? { type: 'thinking', thinking, signature: own.signature } : undefined
-}
-
-/** Arguments are an object here; text that is none is shown to the model as it wrote it. */
-function toolInput(args: string): Wire {
-  if (args === '') return {}
-  return parseObject(args) ?? { invalid_json: args }
 }
 
 function fileBlock(part: FilePart): Wire {

@@ -1,15 +1,21 @@
-/**
- * What a server behind one of OpenAI's protocols understands. `openai`: OpenAI itself and Azure. `compatible`: everybody
- * else; the output cap is called `max_tokens` there, and members that only OpenAI knows are left out.
- */
-export type OpenAIDialect = 'openai' | 'compatible'
+import type { OpenAIServerName } from '../behaviour/openai-servers.js'
+import { OPENAI_SERVERS } from '../behaviour/openai-servers.js'
 
-const OPENAI_HOSTS = ['openai.com', 'openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com']
+/**
+ * What a server behind one of OpenAI's protocols understands: the row of the server that it behaves like. `compatible` is
+ * everybody who has no row: nothing is sent there that only OpenAI knows.
+ */
+export type OpenAIDialect = OpenAIServerName
+
+const NAMES = Object.keys(OPENAI_SERVERS) as OpenAIServerName[]
 
 /** The dialect that a base URL speaks, where nobody says: OpenAI's own without one, and by host name. */
 export function dialectOf(baseUrl: string | undefined): OpenAIDialect {
   if (baseUrl === undefined || baseUrl === '') return 'openai'
   if (!URL.canParse(baseUrl)) return 'compatible'
   const { hostname } = new URL(baseUrl)
-  return OPENAI_HOSTS.some((host) => hostname === host || hostname.endsWith(`.${host}`)) ? 'openai' : 'compatible'
+  const known = NAMES.find((name) =>
+    OPENAI_SERVERS[name].hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`)),
+  )
+  return known ?? 'compatible'
 }

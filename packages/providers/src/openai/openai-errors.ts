@@ -1,5 +1,6 @@
 import type { ErrorDialect } from '../shared/to-provider-error.js'
-import { wireObject } from '../shared/wire-json.js'
+import type { Wire } from '../shared/wire-json.js'
+import { wireName, wireObject, wireText } from '../shared/wire-json.js'
 
 /**
  * Error codes and types of OpenAI and of servers that speak its protocols.
@@ -24,5 +25,13 @@ export const OPENAI_ERRORS: ErrorDialect = {
     overloaded_error: 'PROVIDER_OVERLOADED',
   },
   // the SDK keeps what stands under `error`; a fault of ours may hold either
-  errorOf: (body) => (body.error === undefined ? body : wireObject(body.error)),
+  errorOf: (body) => withUpstream(body.error === undefined ? body : wireObject(body.error)),
+}
+
+/** OpenRouter says only that the provider behind it failed; what that one said stands in the metadata. */
+function withUpstream(error: Wire): Wire {
+  const { raw, provider_name: name } = wireObject(error.metadata)
+  const said = wireName(raw)
+  if (said === undefined) return error
+  return { ...error, message: `${wireText(error.message)} (${wireName(name) ?? 'upstream'}: ${said})` }
 }

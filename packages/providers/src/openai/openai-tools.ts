@@ -1,6 +1,7 @@
-import type { ModelRequest, OfferedTool, OutputFormat, Protocol } from '@sluice/core'
+import type { ModelRequest, OfferedTool, OutputFormat } from '@sluice/core'
+import type { ProtocolBehaviour } from '../behaviour/protocol-behaviour.js'
 import { oncePerObject } from '../shared/once-per-object.js'
-import { openaiStrict } from '../shared/schema-dialect.js'
+import { strictDialect } from '../shared/schema-dialect.js'
 import { schemaUnsupported } from '../shared/schema-fault.js'
 import type { StrictSchema } from '../shared/strict-schema.js'
 import { toStrictSchema } from '../shared/strict-schema.js'
@@ -33,8 +34,9 @@ export interface OpenAISchemas {
 const LOOSE = { tuples: 'anyOf', spelledOut: true } as const
 const OUTPUT_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
-export function createOpenAISchemas(protocol: Protocol, strictTools: boolean): OpenAISchemas {
-  const dialect = openaiStrict(protocol)
+export function createOpenAISchemas(row: ProtocolBehaviour, strictTools: boolean): OpenAISchemas {
+  const { protocol } = row
+  const dialect = strictDialect(row)
   const strict = oncePerObject((schema: OutputFormat['schema']): StrictSchema => toStrictSchema(schema, dialect))
 
   function parameters(tool: OfferedTool): Pick<WireFunction, 'parameters' | 'strict'> {

@@ -21,6 +21,8 @@ export class AbortLink {
   /** The result of `work`, or the caller's reason as soon as the caller aborts. */
   race<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
+      // it may have fired while nothing waited here
+      if (this.#outer.aborted) reject(this.#outer.reason)
       this.#refuse = reject
       work.then(resolve, (thrown: unknown) => reject(this.#outer.aborted ? this.#outer.reason : thrown))
     })

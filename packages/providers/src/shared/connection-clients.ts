@@ -14,7 +14,11 @@ export interface ClientSource {
   readonly apiKey: string | undefined
   /** The environment variable that holds the key where `apiKey` is not given; read when a client is first made. */
   readonly keyVariable: string
+  /** Further variables, looked at in this order where that one is not set. */
+  readonly otherKeyVariables?: readonly string[]
   readonly baseUrl: string | undefined
+  /** A base URL that is the provider's own, so that a key is always asked for there. */
+  readonly keyed?: string | undefined
   /** The user's own client; clients for other connections are made from it. */
   readonly client: SdkClient | undefined
   create(connection: Connection): Promise<SdkClient>
@@ -45,6 +49,8 @@ class Clients implements ConnectionClients {
   readonly #entries = new Map<string, Entry>()
   /** The client of requests that bring no connection of their own. */
   #usual: SdkClient | undefined
+  /** The key of requests that bring none: their client outlives its entry. */
+  #usualKey: string | undefined
 
   constructor(source: ClientSource) {
     this.#source = source
@@ -63,7 +69,7 @@ class Clients implements ConnectionClients {
   secrets(): readonly string[] {
     const keys = Array.from(this.#entries.values(), (entry) => entry.apiKey)
     const own = (this.#source.client as { apiKey?: unknown } | undefined)?.apiKey
-    return [...keys, own].filter((key) => typeof key === 'string')
+    return [...keys, this.#usualKey, own].filter((key) => typeof key === 'string')
   }
 
   async #makeUsual(): Promise<SdkClient> {
@@ -74,6 +80,7 @@ class Clients implements ConnectionClients {
 
   #for(apiKey: string | undefined, baseUrl: string | undefined): SdkClient | Promise<SdkClient> {
     const key = apiKey ?? this.#source.apiKey ?? keyFromEnvironment(this.#source, baseUrl)
+    if (apiKey === undefined) this.#usualKey = key
     return this.#remember(key, baseUrl, () => this.#source.create({ apiKey: key, baseUrl }))
   }
 
@@ -121,12 +128,15 @@ class Clients implements ConnectionClients {
 }
 
 function keyFromEnvironment(source: ClientSource, baseUrl: string | undefined): string {
-  const key = process.env[source.keyVariable]
-  if (key !== undefined && key !== '') return key
+  const variables = [source.keyVariable, ...(source.otherKeyVariables ?? [])]
+  for (const variable of variables) {
+    const key = process.env[variable]
+    if (key !== undefined && key !== '') return key
+  }
   // a server of one's own often asks for no key, but the SDKs insist on some text
-  if (baseUrl !== undefined) return 'none'
+  if (baseUrl !== undefined && baseUrl !== source.keyed) return 'none'
   throw new SluiceError('MISSING_CONFIG', `The provider "${source.providerId}" has no API key.`, {
-    hint: `Set ${source.keyVariable}, or give \`apiKey\`.`,
+    hint: `Set ${variables.join(' or ')}, or give \`apiKey\`.`,
     details: { provider: source.providerId, variable: source.keyVariable },
   })
 }

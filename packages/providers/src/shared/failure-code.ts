@@ -11,7 +11,8 @@ export interface AnswerFacts {
 
 const TOO_LONG =
   /context (length|window|size|limit)|maximum context|prompt is too long|input is too long|too many (input )?tokens|exceeds? the (model's )?(maximum|available) /i
-const NO_MODEL = /\bmodel\b[^.]*\b(not exist|not found|not available|unknown)|^model: |not a valid model/i
+/** Within one sentence; a dot inside of a name (`qwen3.6:latest`) ends none. */
+const NO_MODEL = /\bmodel\b(?:[^.]|\.(?=\S))*\b(not exist|not found|not available|unknown)|^model: |not a valid model/i
 const NO_KEY = /\b(incorrect|invalid) api key\b/i
 
 /** Codes and types of the provider that decide by themselves. */

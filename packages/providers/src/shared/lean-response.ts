@@ -1,8 +1,10 @@
+import { boundedBodyOf } from './bounded-answer.js'
 import type { Fetch } from './sdk-fetch.js'
 
 /**
  * Wraps a `fetch` so that the SDK does not copy the headers of every good answer for a log that is off: it lists them, and
- * sorts them for that, twice an answer. Everything else of the answer is there; errors pass as they are.
+ * sorts them for that, twice an answer. Everything else of the answer is there, its body up to the bound of what is read;
+ * errors pass as they are.
  */
 export function leanFetch(own: Fetch): Fetch {
   return (input, init) => own(input, init).then((response) => (response.ok ? new LeanResponse(response) : response))
@@ -46,6 +48,7 @@ class LeanHeaders {
 class LeanResponse implements Pick<Response, Exclude<keyof Response, 'clone'>> {
   readonly headers: Headers
   readonly #response: Response
+  #body: Response['body'] | undefined
 
   constructor(response: Response) {
     this.#response = response
@@ -53,7 +56,8 @@ class LeanResponse implements Pick<Response, Exclude<keyof Response, 'clone'>> {
   }
 
   get body(): Response['body'] {
-    return this.#response.body
+    if (this.#body === undefined) this.#body = boundedBodyOf(this.#response)
+    return this.#body
   }
 
   get bodyUsed(): boolean {

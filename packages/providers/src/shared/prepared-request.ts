@@ -39,9 +39,10 @@ export function createPreparation(wire: WireProtocol, keepObjects: boolean): Pre
 
 /**
  * An upper bound of the input tokens: the body's length in bytes, where each file counts with the bound of its kind
- * instead of its bytes; `null` where a file has none.
+ * instead of its bytes; `null` where a file has none, or where the provider adds what is not in the request.
  */
 export function tokensAtMost(request: ModelRequest, json: string, wire: WireProtocol): number | null {
+  if (wire.addsToInput?.(request) === true) return null
   let most = Buffer.byteLength(json)
   for (const message of request.messages) {
     if (message.role !== 'user' && message.role !== 'assistant') continue

@@ -14,7 +14,7 @@ export interface OwnedMember {
 /** Which members of a body a raw provider option may not touch. */
 export interface RawOptionRules {
   readonly protocol: Protocol
-  /** Members that carry what the runtime answers for. */
+  /** Members that carry what the runtime answers for; `options.limit` is the member `limit` of the member `options`. */
   readonly owned: Readonly<Record<string, OwnedMember>>
   /** Members through which a tool would run at the provider. */
   readonly hosted: ReadonlySet<string>
@@ -30,6 +30,7 @@ export function mergeRawOptions(body: Wire, request: ModelRequest, rules: RawOpt
   if (options === undefined) return body
   for (const [key, value] of Object.entries(options)) {
     checkRawOption(key, value, rules)
+    if (isWire(value)) for (const [inner, each] of Object.entries(value)) checkRawOption(`${key}.${inner}`, each, rules)
     if (value === null) delete body[key]
     else body[key] = merged(key, body[key], value)
   }
@@ -37,7 +38,8 @@ export function mergeRawOptions(body: Wire, request: ModelRequest, rules: RawOpt
 }
 
 function checkRawOption(key: string, value: unknown, rules: RawOptionRules): void {
-  if (rules.hosted.has(key)) {
+  const named = key.toLowerCase()
+  if ([...rules.hosted].some((name) => name.toLowerCase() === named)) {
     throw new SluiceError(
       'HOSTED_TOOL_UNDECLARED',
       `The raw option "${key}" of ${rules.protocol} would add tools that no gate has seen.`,
@@ -47,13 +49,21 @@ function checkRawOption(key: string, value: unknown, rules: RawOptionRules): voi
       },
     )
   }
-  const owned = Object.hasOwn(rules.owned, key) ? rules.owned[key] : undefined
+  const owned = Object.entries(rules.owned).find(([name]) => isOwned(name.toLowerCase(), named, value))?.[1]
   if (owned === undefined || ('allowed' in owned && owned.allowed === value)) return
   throw new SluiceError('INVALID_CONFIG', `The raw option "${key}" of ${rules.protocol} cannot be set.`, {
     hint: owned.instead,
     reason: 'provider_options.owned',
     details: { protocol: rules.protocol, option: key },
   })
+}
+
+/**
+ * Servers that are written in Go read a name in whatever case it stands, so the case is no way around. A member that holds
+ * an owned one may be merged into, but neither replaced nor taken away.
+ */
+function isOwned(owned: string, named: string, value: unknown): boolean {
+  return owned === named || (!isWire(value) && owned.startsWith(`${named}.`))
 }
 
 function merged(key: string, present: unknown, value: unknown): unknown {

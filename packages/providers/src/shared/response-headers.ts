@@ -18,9 +18,9 @@ export function rateLimitHeaders(headers: ResponseHeaders): RateLimitHeaders | u
   return found
 }
 
-/** The id under which the provider can find this request: OpenAI and compatible servers, then Anthropic. */
+/** The id under which the provider can find this request: OpenAI and compatible servers, then Anthropic, then OCI. */
 export function requestIdOf(headers: ResponseHeaders): string | undefined {
-  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined
+  return headers.get('x-request-id') ?? headers.get('request-id') ?? headers.get('opc-request-id') ?? undefined
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Protocol } from '@sluice/core'
+import type { ProtocolBehaviour } from '../behaviour/protocol-behaviour.js'
 
 /** What the strict form of one protocol's JSON Schema can say. */
 export interface SchemaDialect {
@@ -11,54 +12,30 @@ export interface SchemaDialect {
   /** The largest `minItems` that is carried. */
   readonly mostMinItems: number
   readonly recursion: boolean
+  /** True where keys that are not named can be described (`additionalProperties` with a schema). */
+  readonly records?: boolean
+  /** True where the items of a list can be described one by one (`prefixItems`). */
+  readonly tuples?: boolean
+  /** `enum` where the protocol has no `const`, and lists strings and numbers only. */
+  readonly literals?: 'enum'
   /** Bounds of the protocol for one schema. */
   readonly deepest: number
   readonly mostProperties: number
   readonly mostEnumValues: number
 }
 
-const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
-
-/**
- * OpenAI's strict mode, the same for both of its protocols.
- * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
- */
-export function openaiStrict(protocol: Protocol): SchemaDialect {
+/** The strict form of a protocol, as its row says. */
+export function strictDialect({ protocol, schemas }: ProtocolBehaviour): SchemaDialect {
+  const { constraints, formats, bounds } = schemas
   return {
     protocol,
-    optional: 'nullable',
-    constraints: new Set([
-      'pattern',
-      'format',
-      'multipleOf',
-      'minimum',
-      'maximum',
-      'exclusiveMinimum',
-      'exclusiveMaximum',
-      'minItems',
-      'maxItems',
-    ]),
-    formats: FORMATS,
-    mostMinItems: Number.POSITIVE_INFINITY,
-    recursion: true,
-    deepest: 10,
-    mostProperties: 5000,
-    mostEnumValues: 1000,
+    optional: schemas.optionalKeys,
+    constraints: new Set(constraints),
+    formats: new Set(formats),
+    mostMinItems: bounds.minItems ?? Number.POSITIVE_INFINITY,
+    recursion: schemas.recursion,
+    deepest: bounds.depth ?? Number.POSITIVE_INFINITY,
+    mostProperties: bounds.properties ?? Number.POSITIVE_INFINITY,
+    mostEnumValues: bounds.enumValues ?? Number.POSITIVE_INFINITY,
   }
-}
-
-/**
- * Anthropic's structured outputs.
- * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs
- */
-export const ANTHROPIC_STRICT: SchemaDialect = {
-  protocol: 'anthropic-messages',
-  optional: 'absent',
-  constraints: new Set(['format', 'minItems']),
-  formats: new Set([...FORMATS, 'uri']),
-  mostMinItems: 1,
-  recursion: false,
-  deepest: 100,
-  mostProperties: 5000,
-  mostEnumValues: 5000,
 }

@@ -1,5 +1,7 @@
 /** What is handed to an SDK for one request. */
 export interface SdkRequest {
+  /** The model asked for, for protocols whose body does not name it. */
+  readonly model: string
   /** The body: JSON text for clients of our own, an object for a client that the user injected. */
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>

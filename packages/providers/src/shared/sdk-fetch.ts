@@ -1,4 +1,8 @@
+import { boundedText } from './bounded-answer.js'
 import { isWire } from './wire-json.js'
+
+/** An error answer says what it has to say in a few KB; one that does not is told by its status alone. */
+const MOST_ERROR_BYTES = 1024 * 1024
 
 /** The `fetch` that the SDKs take. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
@@ -36,7 +40,7 @@ function isAbort(failure: unknown): boolean {
 }
 
 async function liftFlatError(response: Response): Promise<Response> {
-  const text = await response.text().catch(() => '')
+  const text = await boundedText(response, MOST_ERROR_BYTES).catch(() => '')
   return new Response(text === '' ? null : lifted(text), { status: response.status, headers: response.headers })
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject, ModelProvider, ModelReply, ModelRequest, Protocol, StreamPart } from '@sluice/core'
 import { AbortLink } from './abort-link.js'
+import { boundedText } from './bounded-answer.js'
 import type { ConnectionClients } from './connection-clients.js'
 import { parseAnswer } from './parse-answer.js'
 import type { Preparation } from './prepared-request.js'
@@ -37,7 +38,7 @@ export class SdkProvider implements ModelProvider {
   readonly #options: SdkProviderOptions
   readonly #wire: WireProtocol
   readonly #prepare: Preparation
-  readonly #streamTail: string
+  readonly #tails: { readonly plain: string; readonly stream: string }
   readonly #headers: Readonly<Record<string, string>>
 
   constructor(options: SdkProviderOptions) {
@@ -47,8 +48,9 @@ export class SdkProvider implements ModelProvider {
     this.#options = options
     this.#wire = options.wire
     this.#prepare = createPreparation(options.wire, options.objectBodies)
-    this.#streamTail = `,${JSON.stringify(options.wire.streamMembers).slice(1)}`
-    this.#headers = Object.freeze({ 'content-type': 'application/json', ...options.headers })
+    const members = JSON.stringify(options.wire.streamMembers).slice(1)
+    this.#tails = options.wire.tails ?? { plain: '}', stream: members === '}' ? members : `,${members}` }
+    this.#headers = Object.freeze(joinedHeaders({ 'content-type': 'application/json' }, options.headers ?? {}))
   }
 
   generate(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
@@ -147,8 +149,9 @@ export class SdkProvider implements ModelProvider {
   #post(client: SdkClient, request: ModelRequest, signal: AbortSignal, stream: boolean): SdkAnswer {
     const own = request.connection?.headers
     return client.post(this.#wire.path, {
+      model: request.model,
       body: this.#body(request, stream),
-      headers: own === undefined ? this.#headers : { ...this.#headers, ...own },
+      headers: own === undefined ? this.#headers : joinedHeaders(this.#headers, own),
       signal,
       stream,
       maxRetries: 0,
@@ -159,7 +162,7 @@ export class SdkProvider implements ModelProvider {
   #body(request: ModelRequest, stream: boolean): unknown {
     const { body, json } = this.#prepare.send(request)
     if (body !== undefined) return stream ? { ...body, ...this.#wire.streamMembers } : body
-    return stream ? json.slice(0, -1) + this.#streamTail : json
+    return stream ? json.slice(0, -this.#tails.plain.length) + this.#tails.stream : json
   }
 
   #reading(request: ModelRequest): Reading {
@@ -167,7 +170,7 @@ export class SdkProvider implements ModelProvider {
   }
 
   async #wholeReply(request: ModelRequest, response: Response): Promise<ModelReply> {
-    const body = parseAnswer(await response.text())
+    const body = parseAnswer(await boundedText(response))
     return this.#finish(this.#wire.fromBody(body, this.#reading(request)), request, response)
   }
 
@@ -194,21 +197,45 @@ export class SdkProvider implements ModelProvider {
       dialect: this.#wire.errors,
       secrets: this.#secrets(request),
       response,
-      partial: reader?.partial(),
+      partial: partialOf(reader),
     }
     return thrown === undefined ? brokenReply(undefined, context) : toProviderError(thrown, context)
   }
 
   #secrets({ connection = {} }: ModelRequest): readonly string[] {
     const { clients, headers } = this.#options
-    const known = [...Object.values(connection.headers ?? {}), ...Object.values(headers ?? {}), ...clients.secrets()]
+    const known = [...headerSecrets(connection.headers), ...headerSecrets(headers), ...clients.secrets()]
     return connection.apiKey === undefined ? known : [connection.apiKey, ...known]
   }
 }
 
-/** Some compatible servers answer a request for a stream with one JSON object. */
+/** What a stream had delivered; nothing where that is what cannot be told. */
+function partialOf(reader: StreamReader | undefined): ReturnType<StreamReader['partial']> | undefined {
+  try {
+    return reader?.partial()
+  } catch {
+    return undefined
+  }
+}
+
+/** Names of headers have no case: the later value stands in the place of the earlier, not beside it. */
+function joinedHeaders(usual: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>) {
+  const joined: Record<string, string> = {}
+  for (const [name, value] of [...Object.entries(usual), ...Object.entries(own)]) joined[name.toLowerCase()] = value
+  return joined
+}
+
+/** A header's value, and what stands behind its first word: `Bearer` is no secret, but its token is. */
+function headerSecrets(headers: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.values(headers).flatMap((value) => {
+    const space = value.indexOf(' ')
+    return space === -1 ? [value] : [value, value.slice(space + 1).trim()]
+  })
+}
+
+/** Some compatible servers answer a request for a stream with one JSON object. (`x-ndjson` is a stream of them.) */
 function isWhole(response: Response): boolean {
-  return response.headers.get('content-type')?.includes('json') === true
+  return /[/+]json\b/.test(response.headers.get('content-type') ?? '')
 }
 
 function* wholeTexts(reply: ModelReply): Generator<StreamPart> {

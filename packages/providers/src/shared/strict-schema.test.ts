@@ -1,10 +1,13 @@
 import type { JsonObject } from '@sluice/core'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { ANTHROPIC_STRICT, openaiStrict } from './schema-dialect.js'
+import { ANTHROPIC_MESSAGES } from '../behaviour/anthropic-behaviour.js'
+import { OPENAI_RESPONSES } from '../behaviour/openai-behaviour.js'
+import { strictDialect } from './schema-dialect.js'
 import { toStrictSchema } from './strict-schema.js'
 
-const OPENAI = openaiStrict('openai-responses')
+const OPENAI = strictDialect(OPENAI_RESPONSES)
+const ANTHROPIC_STRICT = strictDialect(ANTHROPIC_MESSAGES)
 
 function jsonSchema(schema: z.ZodType): JsonObject {
   return z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as JsonObject

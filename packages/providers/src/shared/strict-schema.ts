@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/core'
 import type { SchemaDialect } from './schema-dialect.js'
 import type { SchemaFault } from './schema-fault.js'
+import { acceptsNull, listed, nullable, typesOf, withNamedKeys } from './schema-nodes.js'
 import { isRecursive, resolveRef } from './schema-refs.js'
 import { WRAPPED_KEY } from './unwrap-output.js'
 import type { Wire } from './wire-json.js'
@@ -121,7 +122,9 @@ class Conversion {
     const variants = node.anyOf ?? node.oneOf
     if (Array.isArray(variants)) return this.#union(node, variants, path, depth)
     if (Array.isArray(node.allOf)) return this.#intersection(node, node.allOf, path, depth)
-    if (Array.isArray(node.enum) || Object.hasOwn(node, 'const')) return this.#literal(node)
+    if (Array.isArray(node.enum) || Object.hasOwn(node, 'const')) {
+      return this.#dialect.literals === 'enum' ? listed(this.#literal(node)) : this.#literal(node)
+    }
     return this.#typed(node, path, depth)
   }
 
@@ -178,9 +181,10 @@ class Conversion {
     const node = withNamedKeys(record)
     const extra = node.additionalProperties
     if (depth > this.#dialect.deepest) this.#fault(path, `is nested deeper than ${this.#dialect.deepest} objects`)
-    if (Object.hasOwn(node, 'patternProperties') || (extra !== undefined && extra !== false)) {
+    const described = this.#dialect.records === true && isWire(extra) && Object.keys(extra).length > 0
+    if (Object.hasOwn(node, 'patternProperties') || (extra !== undefined && extra !== false && !described)) {
       this.#fault(path, 'allows keys that are not named (a record or a loose object)')
-    } else if (!isWire(node.properties) && extra !== false) {
+    } else if (!isWire(node.properties) && extra !== false && !described) {
       this.#fault(path, 'is an object without named properties')
     }
     const required = new Set(wireList(node.required))
@@ -199,7 +203,7 @@ class Conversion {
       required: converted
         .map(([key]) => key)
         .filter((key) => this.#dialect.optional === 'nullable' || required.has(key)),
-      additionalProperties: false,
+      additionalProperties: described ? this.#schema(extra, path === '' ? '{}' : `${path}{}`, depth) : false,
     }
   }
 
@@ -211,15 +215,27 @@ class Conversion {
   }
 
   #array(node: Wire, path: string, depth: number): Wire {
-    if (Array.isArray(node.items) || Object.hasOwn(node, 'prefixItems')) {
-      this.#fault(path, 'is a tuple')
-      return {}
-    }
+    const tuple = Array.isArray(node.items) ? (node.items as unknown[]) : node.prefixItems
+    if (Array.isArray(tuple)) return this.#tuple(node, tuple, path, depth)
     if (node.items === undefined) {
       this.#fault(path, 'is an array whose items are not described')
       return {}
     }
     return { items: this.#schema(node.items, `${path}[]`, depth) }
+  }
+
+  #tuple(node: Wire, tuple: readonly unknown[], path: string, depth: number): Wire {
+    if (this.#dialect.tuples !== true) {
+      this.#fault(path, 'is a tuple')
+      return {}
+    }
+    const more = node.prefixItems === undefined ? node.additionalItems : node.items
+    return {
+      prefixItems: tuple.map((item, index) => this.#schema(item, `${path}[${index}]`, depth)),
+      ...(isWire(more) && Object.keys(more).length > 0 ? { items: this.#schema(more, `${path}[]`, depth) } : {}),
+      // a tuple without a further schema has as many items as it names
+      ...(isWire(more) ? {} : { minItems: node.minItems ?? tuple.length, maxItems: tuple.length }),
+    }
   }
 
   /** Title, description and the constraints that the wire carries; the others as words in the description. */
@@ -246,43 +262,4 @@ class Conversion {
     if (keyword === 'format') return this.#dialect.formats.has(String(value))
     return keyword !== 'minItems' || (typeof value === 'number' && value <= this.#dialect.mostMinItems)
   }
-}
-
-/** A record whose keys are a closed list is an object with these keys. */
-function withNamedKeys(node: Wire): Wire {
-  const { propertyNames, additionalProperties, ...rest } = node
-  const names = isWire(propertyNames) ? propertyNames.enum : undefined
-  if (!Array.isArray(names) || !isWire(additionalProperties) || node.properties !== undefined) return node
-  const properties = Object.fromEntries(names.map((name) => [String(name), additionalProperties]))
-  return { ...rest, properties, additionalProperties: false }
-}
-
-/** True where the author's schema lets the value be `null` by itself. */
-function acceptsNull(node: Wire): boolean {
-  if (node.type === 'null' || node.const === null) return true
-  if (Array.isArray(node.type) && node.type.includes('null')) return true
-  if (Array.isArray(node.enum) && node.enum.includes(null)) return true
-  return [...wireList(node.anyOf), ...wireList(node.oneOf)].some((variant) => isWire(variant) && acceptsNull(variant))
-}
-
-function nullable(schema: Wire): Wire {
-  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] }
-  const simple = typeof schema.type === 'string' && schema.type !== 'object' && schema.type !== 'array'
-  if (!simple) {
-    const { description, ...rest } = schema
-    return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: 'null' }] }
-  }
-  const { const: only, ...rest } = schema
-  const values = Object.hasOwn(schema, 'const') ? [only] : schema.enum
-  return {
-    ...rest,
-    type: [schema.type, 'null'],
-    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
-  }
-}
-
-function typesOf(values: readonly unknown[]): string | string[] | undefined {
-  const types = new Set(values.map((value) => (value === null ? 'null' : typeof value)))
-  if ([...types].some((type) => !['string', 'number', 'boolean', 'null'].includes(type))) return undefined
-  return types.size === 1 ? ([...types][0] as string) : [...types]
 }

@@ -1,5 +1,6 @@
-import type { JsonObject, ProviderErrorOptions } from '@sluice/core'
+import type { JsonObject, ProviderErrorCode, ProviderErrorOptions } from '@sluice/core'
 import { ERROR_CODES, ProviderError, SluiceError } from '@sluice/core'
+import { AnswerTooLarge } from './bounded-answer.js'
 import type { AnswerFacts, KnownCodes } from './failure-code.js'
 import { failureCode, retryOverride } from './failure-code.js'
 import { readNetworkFailure } from './network-failure.js'
@@ -17,6 +18,10 @@ export interface ErrorDialect {
   readonly known: KnownCodes
   /** The error object inside what the SDK kept of the answer's body. */
   errorOf(body: Wire): Wire
+  /** Where the vendor's own word and its text together say more than either: asked first. */
+  codeOf?(facts: AnswerFacts): ProviderErrorCode | undefined
+  /** The wait that the error object itself asks for, in milliseconds; a longer one in the headers stands above it. */
+  retryAfterMs?(error: Wire): number | undefined
 }
 
 /** Where the failure happened. */
@@ -37,6 +42,8 @@ export interface FailureContext {
  */
 export function toProviderError(thrown: unknown, context: FailureContext): SluiceError {
   if (SluiceError.isInstance(thrown)) return thrown
+  const large = tooLargeIn(thrown)
+  if (large !== undefined) return tooLarge(large, context)
   const body = bodyOf(thrown)
   if (body !== undefined) return answerError(thrown, body, context)
   if (context.response !== undefined) return brokenReply(thrown, context)
@@ -68,6 +75,24 @@ export function brokenReply(thrown: unknown, context: FailureContext): ProviderE
   })
 }
 
+/** SDKs put what they meet into errors of their own. */
+function tooLargeIn(thrown: unknown): AnswerTooLarge | undefined {
+  if (thrown instanceof AnswerTooLarge) return thrown
+  const cause = thrown instanceof Error ? thrown.cause : undefined
+  return cause instanceof AnswerTooLarge ? cause : undefined
+}
+
+function tooLarge(cause: AnswerTooLarge, context: FailureContext): ProviderError {
+  const code = 'PROVIDER_RESPONSE_TOO_LARGE'
+  const said = `The answer of "${context.provider}" is longer than ${cause.most} bytes and was given up.`
+  return new ProviderError(code, `${said} ${ERROR_CODES[code].remedy}`, {
+    ...answerOptions(context, context.response),
+    sent: 'yes',
+    details: { mostBytes: cause.most },
+    cause,
+  })
+}
+
 /** True where `thrown` is something that the provider said, and not the way to it that broke. */
 export function isAnswer(thrown: unknown): boolean {
   return bodyOf(thrown) !== undefined
@@ -87,10 +112,11 @@ function answerError(thrown: unknown, body: Wire, context: FailureContext): Prov
   const error = context.dialect.errorOf(body)
   const response = thrown instanceof ReplyFault ? undefined : answerOf(thrown)
   const facts = factsOf(thrown, error, response?.status ?? unusableStatus(thrown, body, context))
-  const code = failureCode(facts, context.dialect.known)
+  const code = context.dialect.codeOf?.(facts) ?? failureCode(facts, context.dialect.known)
   const headers = response?.headers ?? context.response?.headers
   // the header of an answer with status 200 speaks of the next request, not of the error in its stream
-  const wait = headers === undefined || response?.status === undefined ? undefined : retryAfterMs(headers)
+  const asked = headers === undefined || response?.status === undefined ? undefined : retryAfterMs(headers)
+  const wait = longer(asked, context.dialect.retryAfterMs?.(error))
   const retryable = retryOverride(facts, response?.headers?.get('x-should-retry') ?? null)
   const requestId = wireName(body.request_id)
   return new ProviderError(code, errorText(facts, code, context), {
@@ -102,6 +128,11 @@ function answerError(thrown: unknown, body: Wire, context: FailureContext): Prov
     details: errorDetails(facts, error, context.secrets),
     cause: withoutSecrets(thrown, context.secrets),
   })
+}
+
+function longer(left: number | undefined, right: number | undefined): number | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return Math.max(left, right)
 }
 
 function unusableStatus(thrown: unknown, body: Wire, context: FailureContext): number | undefined {

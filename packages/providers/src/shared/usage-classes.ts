@@ -14,6 +14,7 @@ export interface TotalFigures {
 export interface UsageReading {
   readonly usage: Usage
   readonly usageMismatch?: JsonObject
+  readonly reportedUsd?: string
 }
 
 /** The reading of a reply without figures. */

@@ -30,6 +30,11 @@ export interface WireProtocol {
   readonly path: string
   /** The members that turn a body into a request for a stream. */
   readonly streamMembers: JsonObject
+  /**
+   * For a body that says at its end that it is plain, or in which the members of a stream stand deeper: the end of a plain
+   * body, and what stands there for a stream, in place of `streamMembers`.
+   */
+  readonly tails?: { readonly plain: string; readonly stream: string }
   readonly errors: ErrorDialect
   /**
    * The request's body, not yet for a stream.
@@ -41,6 +46,8 @@ export interface WireProtocol {
   openStream(reading: Reading): StreamReader
   /** An upper bound of the tokens of a file, whatever its size; `bytes` where it goes out as text; `null` where there is none. */
   fileTokensAtMost(mediaType: string): number | 'bytes' | null
+  /** True where the provider adds to a request what is not in it, so that its length bounds nothing. */
+  addsToInput?(request: ModelRequest): boolean
   checkSchema(schema: JsonObject, use: 'tool' | 'output'): void
   /** True where the answer schema's root is no object, so that the answer comes under a key of its own. */
   wrapsOutput(schema: JsonObject): boolean

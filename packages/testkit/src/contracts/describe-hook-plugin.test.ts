@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Hooks, PluginHost, PluginInstance, StandardSchemaV1 } from '@sluice/core'
-import { definePlugin, Veto } from '@sluice/core'
+import { definePlugin, effectCounter, Pause, Veto } from '@sluice/core'
 import { describeHookPlugin } from './describe-hook-plugin.js'
 import { findImportWork } from './import-work.js'
 import type { HookPluginOptions } from './plugin-rig.js'
@@ -18,6 +18,23 @@ describeHookPlugin('desk-limit', () => deskLimit({ modelCalls: 5, toolCalls: 3 }
     prepare: (store) => store.documents('plugin:desk-limit').put(['calls', 'petra.k'], ['a', 'b', 'c']),
   },
 })
+
+describeHookPlugin('a gate that pauses the second call', () => pausing(), {
+  stopping: { point: 'inspectToolInput', code: 'ASK', answer: 'paused', earlier: [{ effectId: 'another call' }] },
+})
+
+/** Pauses the second call of a run and all after it. */
+function pausing(): PluginInstance {
+  return definePlugin({
+    name: 'pausing',
+    hookApi: 1,
+    apply(hooks, host) {
+      hooks.inspectToolInput.tapPromise('ask', async (context) => {
+        if ((await effectCounter(host, 'calls', 'run').count(context)) > 1) throw new Pause('ASK')
+      })
+    },
+  })()
+}
 
 const SHARED = { calls: 0 }
 
@@ -233,6 +250,21 @@ describe('findImportWork', () => {
 })
 
 describe('hookPluginRows', () => {
+  it.each([
+    ['another answer', { code: 'ASK', answer: 'vetoed', earlier: [{ effectId: 'x' }] }, /answered paused ASK/],
+    ['another code', { code: 'OTHER', answer: 'paused', earlier: [{ effectId: 'x' }] }, /answered paused ASK/],
+    ['no stop', { code: 'ASK', answer: 'paused' }, /answered passed/],
+    [
+      'a stop too early',
+      { code: 'ASK', answer: 'paused', earlier: [{ effectId: 'x' }, { effectId: 'y' }] },
+      /did not pass/,
+    ],
+  ] as const)('the stopping row finds %s', async (_what, stopping, message) => {
+    const rows = hookPluginRows(pausing, { stopping: { point: 'inspectToolInput', ...stopping } as never })
+    const row = rows.find(({ title }) => title.includes('each time it is asked, and its answer is JSON'))
+    await expect(Promise.resolve().then(() => row?.run())).rejects.toThrow(message)
+  })
+
   it('an option that there is not is refused: its rows would be skipped', () => {
     const make = () => deskLimit({ modelCalls: 5, toolCalls: 3 })
     expect(() => hookPluginRows(make, { stoping: {} } as never)).toThrow(/cannot have "stoping"; there are module,/)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { BenchAnswer, GatePoint, JsonValue, PluginInstance } from '@sluice/core'
-import { SluiceError, Stage, Veto } from '@sluice/core'
+import { Land, Pause, Refusal, SluiceError, Stage, Veto, Wait } from '@sluice/core'
 import type { Failure } from '../plugins/failing-plugin.js'
 import { FAILURES, failingPlugin } from '../plugins/failing-plugin.js'
 import type { ContractRow } from './contract-row.js'
 import type { LifeStep } from './plugin-life.js'
 import { lifeOf, tappedSteps } from './plugin-life.js'
-import type { PluginRig } from './plugin-rig.js'
+import type { PluginRig, StoppingAnswer } from './plugin-rig.js'
 import { fresh, ROOT } from './plugin-rig.js'
 import { faultyStore } from './plugin-storage.js'
 
@@ -68,8 +68,10 @@ function stoppingRow({ options: { stopping }, open, play }: PluginRig): Contract
   if (stopping === undefined) {
     return { title: 'stops in its stopping situation (not checked: give `stopping`)', skip: true, run() {} }
   }
+  const { answer: expected = 'vetoed', earlier = [] } = stopping
+  const { isInstance, verb } = ANSWERS[expected]
   return {
-    title: `vetoes with ${stopping.code} at ${stopping.point}, each time it is asked, and its answer is JSON`,
+    title: `${verb} with ${stopping.code} at ${stopping.point}, each time it is asked, and its answer is JSON`,
     async run() {
       const rig = await open()
       await stopping.prepare?.(rig.store)
@@ -77,20 +79,36 @@ function stoppingRow({ options: { stopping }, open, play }: PluginRig): Contract
       const at = life.findIndex((step) => step.point === stopping.point)
       assert.ok(at >= 0, `it does not tap ${stopping.point}`)
       await play(rig, life.slice(0, at), stopping)
-      for (const time of ['first', 'second']) {
-        const answer: BenchAnswer = await rig.clock.settle(
-          rig.bench.ask(stopping.point, (life[at] as LifeStep).input, stopping),
+      const { input } = life[at] as LifeStep
+      for (const facts of earlier) {
+        const before: BenchAnswer = await rig.clock.settle(
+          rig.bench.ask(stopping.point, { ...input, ...facts }, stopping),
         )
+        assert.equal(before.answer, 'passed', `an earlier effect did not pass: ${before.error?.message}`)
+      }
+      for (const time of ['first', 'second']) {
+        const answer: BenchAnswer = await rig.clock.settle(rig.bench.ask(stopping.point, input, stopping))
         assert.ok(
-          Veto.isInstance(answer.error, stopping.code),
+          answer.answer === expected && isInstance(answer.error, stopping.code),
           `asked the ${time} time it answered ${answer.answer} ${answer.error?.code ?? ''}`,
         )
-        const json: JsonValue = answer.error.toJSON()
+        const json: JsonValue = (answer.error as SluiceError).toJSON()
         assert.deepEqual(JSON.parse(JSON.stringify(json)), json)
       }
       await rig.bench.dispose()
     },
   }
+}
+
+/** How each answer shows. */
+const ANSWERS: Readonly<
+  Record<StoppingAnswer, { readonly verb: string; isInstance(error: unknown, code?: string): boolean }>
+> = {
+  vetoed: { verb: 'vetoes', isInstance: (error, code) => Veto.isInstance(error, code) },
+  refused: { verb: 'refuses', isInstance: (error, code) => Refusal.isInstance(error, code) },
+  paused: { verb: 'pauses', isInstance: (error, code) => Pause.isInstance(error, code) },
+  waited: { verb: 'waits', isInstance: (error, code) => Wait.isInstance(error, code) },
+  landed: { verb: 'lands', isInstance: (error, code) => Land.isInstance(error, code) },
 }
 
 /** Below every stage that a plugin of ours uses. */

@@ -79,6 +79,7 @@ export function lifeOf(rootExecutionId: string, situation: Situation): readonly 
           ...facts,
           answeredModel: 'test',
           usage: USAGE,
+          reportedUsd: null,
           finishReason: 'stop',
           rateLimit: null,
         }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GatePoint, HookBench, Ids, JsonValue, PluginInstance, Store } from '@sluice/core'
+import type { GateInput, GatePoint, HookBench, Ids, JsonValue, PluginInstance, Store } from '@sluice/core'
 import { createHookBench, createMemoryStore, definePlugin } from '@sluice/core'
 import { capturedLogger } from '../captured-logger.js'
 import { fakeIds } from '../fake-ids.js'
@@ -9,6 +9,9 @@ import type { LifeStep, Situation, StepOutcome } from './plugin-life.js'
 import { isGate, lifeOf, playStep, tappedSteps } from './plugin-life.js'
 import type { StoredByPlugin } from './plugin-storage.js'
 import { readPluginStorage } from './plugin-storage.js'
+
+/** The answers with which a gate stops an effect on purpose. */
+export type StoppingAnswer = 'vetoed' | 'refused' | 'paused' | 'waited' | 'landed'
 
 /** What `describeHookPlugin` is told about a plugin. */
 export interface HookPluginOptions {
@@ -24,6 +27,10 @@ export interface HookPluginOptions {
   readonly stopping?: Situation & {
     readonly point: GatePoint
     readonly code: string
+    /** What it answers with. @default 'vetoed' */
+    readonly answer?: StoppingAnswer
+    /** Other effects that are asked about at that point before, and pass: what differs of each, such as its `effectId`. */
+    readonly earlier?: readonly GateInput<GatePoint>[]
     readonly prepare?: (store: Store) => Promise<void> | void
   }
   /** Fills the plugin's storage before each row, under the namespace `plugin:<name>`. */

@@ -114,7 +114,7 @@ function listenersRow(make: MakeProvider, { text, broken, errors }: ProviderFixt
   }
 }
 
-function connectionsRow(make: MakeProvider, { text }: ProviderFixtures): ContractRow {
+function connectionsRow(make: MakeProvider, { text, requestKeys = true }: ProviderFixtures): ContractRow {
   return {
     title: 'CASE-27: calls at once with keys, headers and servers of their own never mix',
     run: () =>
@@ -123,7 +123,9 @@ function connectionsRow(make: MakeProvider, { text }: ProviderFixtures): Contrac
         for (const _tenant of tenants) server.answer(text.whole)
         await Promise.all(
           tenants.map((tenant) => {
-            const connection = { apiKey: `sk-${tenant}-0123456789`, headers: { 'x-tenant': tenant } }
+            const apiKey = `sk-${tenant}-0123456789`
+            const headers = { 'x-tenant': tenant, ...(requestKeys ? {} : { 'x-tenant-key': apiKey }) }
+            const connection = requestKeys ? { apiKey, headers } : { headers }
             const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: `I am ${tenant}` }] }]
             return provider.generate(aRequest({ messages, connection }), new AbortController().signal)
           }),

@@ -44,6 +44,8 @@ export interface ProviderFixtures {
   readonly repeatedIds?: RecordedResponse
   /** A reply with reasoning that has to go back: `marker` is in what goes back (a signature). */
   readonly reasoning?: { readonly whole: RecordedResponse; readonly marker: string }
+  /** False where requests are signed, so that a call can bring headers of its own but no key. @default true */
+  readonly requestKeys?: boolean
   /** A folder of recordings of this protocol, all of which must be understood. */
   readonly recordings?: string
 }

@@ -12,6 +12,7 @@ const READ = [
   'tool_choice',
   'response_format',
   'reasoning_effort',
+  'reasoning',
   'max_tokens',
   'max_completion_tokens',
   'temperature',
@@ -36,12 +37,18 @@ export function fromChatRequest(body: Wire, options: ReadOptions): ModelRequest 
     toolChoice: choiceOf(body.tool_choice),
     output: outputOf(isWire(format) ? format : undefined),
     maxOutputTokens: typeof cap === 'number' ? cap : DEFAULT_CAP,
-    reasoning: body.reasoning_effort === undefined ? undefined : { level: body.reasoning_effort },
+    reasoning: reasoningOf(body),
     temperature: body.temperature,
     topP: body.top_p,
     stopSequences: body.stop,
     providerOptions: Object.keys(raw).length === 0 ? undefined : raw,
   }) as unknown as ModelRequest
+}
+
+/** OpenRouter takes an object: an effort, or a budget. */
+function reasoningOf({ reasoning_effort, reasoning }: Wire): unknown {
+  if (reasoning_effort !== undefined) return { level: reasoning_effort }
+  return isWire(reasoning) ? compact({ level: reasoning.effort, budgetTokens: reasoning.max_tokens }) : undefined
 }
 
 function choiceOf(choice: unknown): unknown {
@@ -73,10 +80,13 @@ function userParts(content: unknown): Array<TextPart | FilePart> {
 
 function assistantParts(message: Wire, provider: string): AssistantPart[] {
   const parts: AssistantPart[] = []
+  const details = listOf(message.reasoning_details)
   for (const member of ['reasoning_content', 'reasoning']) {
-    const own: JsonObject = { member }
-    const text = textOf(message[member])
-    if (text !== '') parts.push({ type: 'reasoning', text, providerOptions: { [provider]: own } })
+    const own = member === 'reasoning' && details.length > 0 ? { member, details } : { member }
+    const text =
+      textOf(message[member]) || ('details' in own ? details.map((detail) => textOf(detail.text)).join('') : '')
+    if (text === '' && !('details' in own)) continue
+    parts.push({ type: 'reasoning', text, providerOptions: { [provider]: own as JsonObject } })
   }
   for (const text of contentTexts(message.content)) if (text !== '') parts.push({ type: 'text', text })
   if (textOf(message.refusal) !== '') parts.push({ type: 'refusal', text: textOf(message.refusal) })

@@ -11,7 +11,7 @@ export interface FixtureEvent {
 export interface FixtureRequest {
   /** @default 'POST' */
   readonly method?: string
-  /** Host and path must be equal; the parameters of its query must be in the request. */
+  /** Host and path must be equal, a `*` in a segment of the path fits anything there; the parameters of its query must be in the request. */
   readonly url: string
   /**
    * What the JSON body must hold: every key that stands here, lists item by item. `{ "$contains": [...] }` fits a list that
@@ -20,13 +20,15 @@ export interface FixtureRequest {
   readonly body?: JsonValue
 }
 
-/** The answer of an exchange: `body` (JSON, or text as it is) or `events`. */
+/** The answer of an exchange: `body` (JSON, or text as it is), `events`, or `lines`. */
 export interface FixtureResponse {
   /** @default 200 */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: JsonValue
   readonly events?: readonly FixtureEvent[]
+  /** A stream of JSON values, one a line (NDJSON). */
+  readonly lines?: readonly JsonValue[]
   /** Cuts the body into pieces of so many bytes, also inside a character. @default one piece, one per event */
   readonly cutBytes?: number
   /** The connection breaks after so many pieces. */
@@ -77,11 +79,14 @@ function checkExchange(exchange: unknown, path: string, faults: string[]): void 
   if (typeof request.url !== 'string' || !URL.canParse(request.url)) faults.push(`${path}.request.url: a whole URL`)
   if (request.method !== undefined && typeof request.method !== 'string')
     faults.push(`${path}.request.method: a string`)
-  const { status, events, body } = response
+  const { status, events, lines, body } = response
   if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599)) {
     faults.push(`${path}.response.status: a status from 200 to 599`)
   }
   if (events !== undefined && body !== undefined) faults.push(`${path}.response: body or events, not both`)
+  if (lines !== undefined && (!Array.isArray(lines) || body !== undefined || events !== undefined)) {
+    faults.push(`${path}.response.lines: a list, without body and events`)
+  }
   if (events !== undefined && !(Array.isArray(events) && events.every((event) => isObject(event) && 'data' in event))) {
     faults.push(`${path}.response.events: a list of { event, data }`)
   }

@@ -41,7 +41,7 @@ describe('loadFixture', () => {
       exchanges: [
         {
           request: { url: 'no url', method: 7 },
-          response: { status: 42, events: [1], body: {}, cutBytes: 0, breakAfter: -1 },
+          response: { status: 42, events: [1], lines: {}, body: {}, cutBytes: 0, breakAfter: -1 },
         },
         { request: {} },
       ],
@@ -57,6 +57,7 @@ describe('loadFixture', () => {
       '[0].request.method',
       '[0].response.status',
       '[0].response: body or events',
+      '[0].response.lines',
       '[0].response.events',
       '[0].response.cutBytes',
       '[0].response.breakAfter',

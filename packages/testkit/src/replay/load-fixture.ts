@@ -4,7 +4,15 @@ import type { Fixture } from './fixture.js'
 import { parseFixture } from './fixture.js'
 
 /** Protocols for which fixtures are shipped. */
-export const FIXTURE_PROTOCOLS = Object.freeze(['openai-responses', 'openai-chat', 'anthropic-messages'] as const)
+export const FIXTURE_PROTOCOLS = Object.freeze([
+  'openai-responses',
+  'openai-chat',
+  'anthropic-messages',
+  'google-generate-content',
+  'ollama-chat',
+  'oci-generic',
+  'oci-cohere',
+] as const)
 
 /** Situations that are shipped for each protocol. */
 export const FIXTURE_SITUATIONS = Object.freeze([

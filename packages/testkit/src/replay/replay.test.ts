@@ -1,6 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { JsonValue } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
 import type { Fixture } from './fixture.js'
 import { createReplayServer } from './replay-server.js'
@@ -132,6 +133,20 @@ describe('replay', () => {
     any.done()
   })
 
+  it('a star in the path fits what stands in its segment, and no more', async () => {
+    const url = (name: string) => `https://api.example.test/v1/models/${name}:answer`
+    const fixture: Fixture = {
+      exchanges: [{ request: { url: url('*') }, response: { body: { ok: true } } }],
+    }
+    const replayed = start(fixture)
+    for (const name of ['', 'a/b', 'x:answer/y']) {
+      expect(await failure(ask({}, url(name))), name).not.toBe('no failure')
+    }
+    expect(await failure(ask({}, 'https://api.example.test/v1/models/x'))).not.toBe('no failure')
+    expect((await ask({}, url('gemini-x'))).status).toBe(200)
+    expect(() => replayed.done()).toThrow('models/a/b:answer, fits no exchange')
+  })
+
   it('a second request of the same kind is a miss: the last reply is never repeated', async () => {
     const replayed = start({ exchanges: [{ request: post, response: { body: {} } }] })
     await ask({})
@@ -171,6 +186,18 @@ describe('replay', () => {
       for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece)
       expect(Buffer.concat(pieces).toString('utf8')).toBe(text)
       expect(pieces.length).toBeGreaterThanOrEqual(2)
+      replayed.done()
+    }
+  })
+
+  it('streams lines of JSON, one a line, cut anywhere', async () => {
+    const lines: JsonValue[] = [{ text: 'Grüße 🧾' }, { done: true }]
+    for (const cutBytes of [undefined, 1, 7]) {
+      const response = { lines, ...(cutBytes === undefined ? {} : { cutBytes }) }
+      const replayed = start({ exchanges: [{ request: post, response }] })
+      const answer = await ask({})
+      expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
+      expect(await answer.text()).toBe('{"text":"Grüße 🧾"}\n{"done":true}\n')
       replayed.done()
     }
   })

@@ -9,7 +9,7 @@ export interface PreparedResponse {
   readonly broken: boolean
 }
 
-/** Renders a response of a fixture. Server-sent events become one piece each, unless `cutBytes` says otherwise. */
+/** Renders a response of a fixture. Server-sent events and lines become one piece each, unless `cutBytes` says otherwise. */
 export function prepareResponse(response: FixtureResponse): PreparedResponse {
   const contentType = response.events === undefined ? bodyType(response) : 'text/event-stream'
   const headers: Record<string, string> = {}
@@ -25,6 +25,7 @@ export function prepareResponse(response: FixtureResponse): PreparedResponse {
 }
 
 function bodyType(response: FixtureResponse): string {
+  if (response.lines !== undefined) return 'application/x-ndjson'
   return typeof response.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
 }
 
@@ -35,6 +36,7 @@ function wholePieces(response: FixtureResponse): readonly Buffer[] {
       return Buffer.from(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`)
     })
   }
+  if (response.lines !== undefined) return response.lines.map((line) => Buffer.from(`${JSON.stringify(line)}\n`))
   if (response.body === undefined) return []
   return [Buffer.from(typeof response.body === 'string' ? response.body : JSON.stringify(response.body))]
 }

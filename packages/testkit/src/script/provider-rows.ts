@@ -1,13 +1,11 @@
 import type { FinishReason, ModelProvider } from '@sluice/core'
 
-/** What differs from provider to provider above the wire (rules G-14, G-33, G-37, G-45). */
+/** What differs from provider to provider above the wire (rules G-14, G-33, G-37). */
 export interface ProviderRow {
   readonly protocol: string
   readonly defaults: ModelProvider['defaults']
   /** The provider's own words for finish reasons; those that are absent are passed through. */
   readonly finishReasons: Readonly<Partial<Record<FinishReason, string>>>
-  /** False where an answer schema is refused with `SCHEMA_UNSUPPORTED`. */
-  readonly structuredOutput: boolean
 }
 
 const THROW_THROW = Object.freeze({ onToolError: 'throw', onToolLimit: 'throw' } as const)
@@ -18,8 +16,7 @@ const row = (
   protocol: string,
   defaults: ModelProvider['defaults'],
   finishReasons: ProviderRow['finishReasons'] = {},
-  structuredOutput = true,
-): ProviderRow => Object.freeze({ protocol, defaults, finishReasons: Object.freeze(finishReasons), structuredOutput })
+): ProviderRow => Object.freeze({ protocol, defaults, finishReasons: Object.freeze(finishReasons) })
 
 /**
  * The rows of all protocols that Sluice knows, by protocol: a table-driven test runs the same script once per row with
@@ -44,13 +41,8 @@ export const PROVIDER_ROWS = Object.freeze({
     content_filter: 'SAFETY',
   }),
   'ollama-chat': row('ollama-chat', THROW_THROW, { tool_calls: 'stop' }),
-  'oci-generic': row('oci-generic', RETURN_THROW, {}, false),
-  'oci-cohere': row(
-    'oci-cohere',
-    RETURN_THROW,
-    { stop: 'COMPLETE', tool_calls: 'COMPLETE', length: 'MAX_TOKENS' },
-    false,
-  ),
+  'oci-generic': row('oci-generic', RETURN_THROW),
+  'oci-cohere': row('oci-cohere', RETURN_THROW, { stop: 'COMPLETE', tool_calls: 'COMPLETE', length: 'MAX_TOKENS' }),
 })
 
 /** A protocol that `scriptedProvider` can emulate. */

@@ -399,11 +399,12 @@ describe('scriptedProvider: what it keeps and what it emulates', () => {
     const given = [await provider.generate(request('a'), never), await provider.generate(request('a'), never)]
     expect(given.map((each) => each.finishReason)).toEqual(['stop', 'tool_calls'])
     expect(given[0]?.rawFinishReason).toBe(row.finishReasons.stop ?? 'stop')
-    if (row.structuredOutput) expect(provider.checkSchema).toBeUndefined()
-    else
-      expect(() => provider.checkSchema?.({}, 'output')).toThrow(
-        expect.objectContaining({ code: 'SCHEMA_UNSUPPORTED' }),
-      )
+    expect(provider.checkSchema).toBeUndefined()
+  })
+
+  it('G-45: refuses answer schemas, and no others, where it is told to', () => {
+    const provider = scriptedProvider([], { structuredOutput: false })
+    expect(() => provider.checkSchema?.({}, 'output')).toThrow(expect.objectContaining({ code: 'SCHEMA_UNSUPPORTED' }))
     provider.checkSchema?.({}, 'tool')
   })
 

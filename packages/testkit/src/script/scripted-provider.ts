@@ -17,7 +17,9 @@ import { quote } from './script-step.js'
 export interface ScriptedProviderOptions {
   /** The part of the model reference before the slash. @default 'scripted' */
   readonly id?: string
-  /** Takes over protocol, defaults, finish reasons and structured output of a provider family. */
+  /** False: an answer schema is refused with `SCHEMA_UNSUPPORTED`, as by a protocol that has no structured output. @default true */
+  readonly structuredOutput?: boolean
+  /** Takes over protocol, defaults and finish reasons of a provider family. */
   readonly emulate?: EmulatedProtocol
   /** @default that of `emulate`, else 'scripted' */
   readonly protocol?: Protocol
@@ -55,7 +57,7 @@ export interface ScriptedProvider extends ModelProvider {
   assertDone(): void
 }
 
-const OPTIONS = ['id', 'emulate', 'protocol', 'defaults', 'inputTokensAtMost', 'record']
+const OPTIONS = ['id', 'emulate', 'protocol', 'defaults', 'inputTokensAtMost', 'record', 'structuredOutput']
 
 function rowOf(protocol: EmulatedProtocol): ProviderRow {
   if (Object.hasOwn(PROVIDER_ROWS, protocol)) return PROVIDER_ROWS[protocol]
@@ -126,7 +128,7 @@ export function scriptedProvider(script: Script, options: ScriptedProviderOption
       ...(options.defaults ?? row?.defaults ?? { onToolError: 'throw', onToolLimit: 'throw' }),
     }),
     ...(options.inputTokensAtMost === undefined ? {} : { inputTokensAtMost: options.inputTokensAtMost }),
-    ...(row?.structuredOutput === false ? { checkSchema: refuseOutput(protocol) } : {}),
+    ...(options.structuredOutput === false ? { checkSchema: refuseOutput(protocol) } : {}),
     async generate(request, signal) {
       const begun = begin(request, signal, 'generate')
       try {

@@ -40,7 +40,10 @@ export interface StreamShape {
 
 /** Everything of a reply but its parts, usage and finish reason. */
 export type ReplyExtras = Partial<
-  Pick<ModelReply, 'model' | 'responseId' | 'requestId' | 'rateLimit' | 'usageMismatch' | 'rawFinishReason'>
+  Pick<
+    ModelReply,
+    'model' | 'responseId' | 'requestId' | 'rateLimit' | 'usageMismatch' | 'reportedUsd' | 'rawFinishReason'
+  >
 >
 
 interface ReplyState {

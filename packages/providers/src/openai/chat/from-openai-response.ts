@@ -1,4 +1,6 @@
-import type { AssistantPart, FinishReason, JsonObject } from '@sluice/core'
+import type { AssistantPart, JsonObject } from '@sluice/core'
+import { OPENAI_CHAT } from '../../behaviour/openai-behaviour.js'
+import { finishReasonOf } from '../../shared/finish-reason.js'
 import { ReplyFault, usableReply } from '../../shared/reply-fault.js'
 import type { ToolCallIds } from '../../shared/tool-call-ids.js'
 import type { Wire } from '../../shared/wire-json.js'
@@ -8,6 +10,11 @@ import { openaiUsage } from './openai-usage.js'
 
 /** Where servers put reasoning: DeepSeek and xAI, then OpenRouter and Ollama. */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
+
+/** Words of the models behind OpenRouter for a reply that was cut off. */
+const CUT_OFF = new Set(
+  Object.entries(OPENAI_CHAT.finishReasons).flatMap(([word, reason]) => (reason === 'length' ? [word] : [])),
+)
 
 /** A whole answer of Chat Completions. A filtered choice may have no message at all (Azure). */
 export function fromOpenAIResponse(body: unknown, reading: Reading): WireReply {
@@ -21,12 +28,12 @@ export function fromOpenAIResponse(body: unknown, reading: Reading): WireReply {
 /** The reply of a completion whose choice is this: a stream has put it together. */
 export function fromChoice(completion: Wire, choice: Wire, reading: Reading): WireReply {
   const parts = partsOf(wireObject(choice.message), reading)
-  const raw = wireName(choice.finish_reason)
+  const raw = wordOf(choice)
   const model = wireName(completion.model)
   const responseId = wireName(completion.id)
   return {
     parts,
-    finishReason: finishReason(parts, raw),
+    finishReason: finishReasonOf(OPENAI_CHAT.finishReasons, raw, parts),
     ...(raw === undefined ? {} : { rawFinishReason: raw }),
     ...openaiUsage(completion.usage),
     ...(model === undefined ? {} : { model }),
@@ -34,11 +41,13 @@ export function fromChoice(completion: Wire, choice: Wire, reading: Reading): Wi
   }
 }
 
-/** Passed through (G-14), but for replies whose parts say more than the word: several servers say `stop` beside tool calls. */
-function finishReason(parts: readonly AssistantPart[], raw: string | undefined): FinishReason {
-  if (raw !== undefined && raw !== 'stop' && raw !== 'function_call') return raw
-  if (parts.some((part) => part.type === 'tool_call')) return 'tool_calls'
-  return parts.some((part) => part.type === 'refusal') ? 'refusal' : 'stop'
+/**
+ * OpenRouter says `tool_calls` beside calls that were cut off, and the model's own word beside it: a reply that the model
+ * says was cut off is one.
+ */
+function wordOf(choice: Wire): string | undefined {
+  const native = wireName(choice.native_finish_reason)
+  return native !== undefined && CUT_OFF.has(native) ? native : wireName(choice.finish_reason)
 }
 
 /** One message of the model as neutral parts: reasoning, text, refusal, tool calls. */

@@ -6,6 +6,7 @@ import { isWire, parseObject, wireList, wireName, wireObject, wireText } from '.
 import type { Reading, StreamReader, WireReply } from '../../shared/wire-protocol.js'
 import { contentText, fromChoice, partsOf, REASONING_MEMBERS } from './from-openai-response.js'
 import { openaiUsage } from './openai-usage.js'
+import { addReasoningDetail } from './reasoning-details.js'
 
 /** A tool call whose fragments are still arriving. */
 interface OpenCall {
@@ -31,9 +32,10 @@ class ChatStream implements StreamReader {
   readonly #reading: Reading
   readonly #completion: Wire = {}
   readonly #message: Record<string, string> = {}
-  readonly #details: unknown[] = []
+  readonly #details: Wire[] = []
   readonly #calls: OpenCall[] = []
   #finish: string | undefined
+  #native: string | undefined
 
   constructor(reading: Reading) {
     this.#reading = reading
@@ -55,10 +57,11 @@ class ChatStream implements StreamReader {
     if (isWire(choice.error)) throw errorInReply(choice.error)
     if (isWire(choice.delta)) this.#delta(choice.delta, out)
     this.#finish = wireName(choice.finish_reason) ?? this.#finish
+    this.#native = wireName(choice.native_finish_reason) ?? this.#native
   }
 
   reply(): WireReply {
-    const choice = { message: this.#whole(), finish_reason: this.#finish }
+    const choice = { message: this.#whole(), finish_reason: this.#finish, native_finish_reason: this.#native }
     return fromChoice(this.#completion, choice, { ...this.#reading, ids: AS_THEY_ARE })
   }
 
@@ -84,7 +87,7 @@ class ChatStream implements StreamReader {
       out.push({ type: 'reasoning_delta', text })
       break
     }
-    if (delta.reasoning_details !== undefined) this.#details.push(...wireList(delta.reasoning_details))
+    for (const piece of wireList(delta.reasoning_details)) addReasoningDetail(this.#details, piece)
     if (typeof delta.refusal === 'string') this.#add('refusal', delta.refusal)
     for (const fragment of wireList(delta.tool_calls)) if (isWire(fragment)) this.#fragment(fragment, out)
   }

@@ -1,3 +1,4 @@
+import { reportedCost } from '../../shared/reported-cost.js'
 import type { UsageReading } from '../../shared/usage-classes.js'
 import { disjointUsage } from '../../shared/usage-classes.js'
 import { isWire, wireCount, wireObject } from '../../shared/wire-json.js'
@@ -7,7 +8,7 @@ export function openaiUsage(usage: unknown): UsageReading {
   const figures = isWire(usage) ? usage : {}
   const prompt = wireObject(figures.prompt_tokens_details)
   const completion = wireObject(figures.completion_tokens_details)
-  return disjointUsage({
+  const reading = disjointUsage({
     input: wireCount(figures.prompt_tokens),
     cacheRead: wireCount(prompt.cached_tokens) ?? wireCount(figures.prompt_cache_hit_tokens),
     cacheWrite: wireCount(prompt.cache_write_tokens),
@@ -15,4 +16,5 @@ export function openaiUsage(usage: unknown): UsageReading {
     reasoning: wireCount(completion.reasoning_tokens),
     total: wireCount(figures.total_tokens),
   })
+  return { ...reading, ...reportedCost(figures) }
 }

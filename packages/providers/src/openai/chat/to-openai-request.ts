@@ -1,19 +1,18 @@
 import type { AssistantMessage, FilePart, ModelRequest, TextPart, UserMessage } from '@sluice/core'
+import { SluiceError } from '@sluice/core'
+import type { OpenAIServer } from '../../behaviour/openai-servers.js'
 import { dataUrl, fileKind, unsupportedContent } from '../../shared/file-content.js'
 import { copyOptions, ownOptions } from '../../shared/part-options.js'
 import type { RawOptionRules } from '../../shared/raw-options.js'
 import { mergeRawOptions } from '../../shared/raw-options.js'
 import { wireCallId } from '../../shared/tool-call-ids.js'
 import type { Wire } from '../../shared/wire-json.js'
-import { wireName } from '../../shared/wire-json.js'
+import { wireList, wireName } from '../../shared/wire-json.js'
 import { wireToolName } from '../../shared/wire-tool-name.js'
-import type { OpenAIDialect } from '../openai-dialect.js'
 import type { OpenAISchemas } from '../openai-tools.js'
 import { hasTools } from '../openai-tools.js'
 
 const PROTOCOL = 'openai-chat'
-/** OpenAI takes ids of 40 characters at most; servers that give longer ones of their own take those back. */
-const LONGEST_CALL_ID = { openai: 40, compatible: 64 } as const
 const PART_OPTIONS = ['prompt_cache_breakpoint', 'cache_control']
 
 const RULES: RawOptionRules = {
@@ -27,31 +26,62 @@ const RULES: RawOptionRules = {
     stream: { instead: 'Use `stream`.', allowed: false },
     store: { instead: 'State at the provider is off; the history goes with every request.', allowed: false },
     n: { instead: 'One reply is asked for; the output cap holds for it alone.', allowed: 1 },
+    // OpenRouter would let another model answer, which no gate has seen
+    models: { instead: 'Use `settings.fallback`: each model passes the gates.' },
+    route: { instead: 'Use `settings.fallback`: each model passes the gates.' },
+    preset: { instead: 'Say here what the preset would say.' },
   },
 }
 
 export interface ChatContext {
   readonly providerId: string
-  readonly dialect: OpenAIDialect
+  readonly server: OpenAIServer
   readonly schemas: OpenAISchemas
 }
 
 /** The body of `POST /chat/completions`. */
 export function toOpenAIRequest(request: ModelRequest, context: ChatContext): Wire {
-  const { dialect, schemas } = context
+  const { server, schemas } = context
+  refuseSearchByName(request, server)
   const body: Wire = { model: request.model, messages: messages(request, context) }
   if (hasTools(request)) body.tools = toolList(request, schemas)
   if (request.toolChoice !== undefined && hasTools(request)) body.tool_choice = toolChoice(request.toolChoice)
   if (request.output !== undefined) {
     body.response_format = { type: 'json_schema', json_schema: schemas.output(request.output) }
   }
-  if (request.reasoning?.level !== undefined) body.reasoning_effort = request.reasoning.level
-  body[dialect === 'openai' ? 'max_completion_tokens' : 'max_tokens'] = request.maxOutputTokens
+  if (request.reasoning !== undefined) addReasoning(body, request.reasoning, server)
+  body[server.outputCap] = request.maxOutputTokens
   if (request.temperature !== undefined) body.temperature = request.temperature
   if (request.topP !== undefined) body.top_p = request.topP
   if (request.stopSequences !== undefined && request.stopSequences.length > 0) body.stop = request.stopSequences
-  if (dialect === 'openai') body.store = false
+  if (server.saysStore) body.store = false
   return mergeRawOptions(body, request, RULES)
+}
+
+/** A suffix of OpenRouter's models adds a search that runs at the server. */
+function refuseSearchByName({ model }: ModelRequest, server: OpenAIServer): void {
+  if (server.id !== 'openrouter' || !/:online$/i.test(model)) return
+  throw new SluiceError(
+    'HOSTED_TOOL_UNDECLARED',
+    `The model "${model}" would search the web, which no gate has seen.`,
+    {
+      hint: 'Leave ":online" out, and declare the search with hostedTool().',
+      details: { protocol: PROTOCOL, model },
+    },
+  )
+}
+
+/** A budget is asked for where the server takes one, and then instead of the level (G-49, G-50). */
+function addReasoning(
+  body: Wire,
+  { level, budgetTokens }: NonNullable<ModelRequest['reasoning']>,
+  server: OpenAIServer,
+): void {
+  const effort = level === 'medium' ? (server.levels.medium ?? level) : level
+  if (server.reasoning === 'reasoning_effort') {
+    if (effort !== undefined) body.reasoning_effort = effort
+  } else if (budgetTokens !== undefined) body.reasoning = { max_tokens: budgetTokens }
+  else if (effort !== undefined) body.reasoning = { effort }
 }
 
 function toolList(request: ModelRequest, schemas: OpenAISchemas): readonly unknown[] {
@@ -82,8 +112,9 @@ function messages(request: ModelRequest, context: ChatContext): readonly Wire[] 
   return list
 }
 
-function callId(id: string, { dialect }: ChatContext): string {
-  return wireCallId(id, LONGEST_CALL_ID[dialect])
+/** OpenAI takes shorter ids than servers that give long ones of their own, and take those back. */
+function callId(id: string, { server }: ChatContext): string {
+  return wireCallId(id, server.longestCallId)
 }
 
 /** One text is sent as a string, which every server takes. */
@@ -114,7 +145,7 @@ function assistantMessage(message: AssistantMessage, context: ChatContext): Wire
   for (const part of message.content) {
     if (part.type === 'text') texts.push(part.text)
     else if (part.type === 'refusal') refusals.push(part.text)
-    else if (part.type === 'reasoning') addReasoning(reasoning, part, context.providerId)
+    else if (part.type === 'reasoning') takeBack(reasoning, part, context.providerId)
     else if (part.type === 'tool_call') {
       calls.push({
         id: callId(part.toolCallId, context),
@@ -139,8 +170,11 @@ function assistantContent(text: string, refusals: readonly string[]): unknown {
   return text === '' ? parts : [{ type: 'text', text }, ...parts]
 }
 
-/** Reasoning goes back in the members in which this provider gave it (DeepSeek, OpenRouter and others); OpenAI gives none. */
-function addReasoning(
+/**
+ * Reasoning goes back in the member in which this provider gave it: `reasoning_details` with their signatures where there are
+ * any (OpenRouter), else the text (DeepSeek, xAI and others); OpenAI gives none.
+ */
+function takeBack(
   wire: Wire,
   part: { text: string; providerOptions?: AssistantPartOptions },
   providerId: string,
@@ -148,8 +182,9 @@ function addReasoning(
   const own = ownOptions(part.providerOptions, providerId)
   const member = wireName(own?.member)
   if (own === undefined || member === undefined) return
-  wire[member] = typeof wire[member] === 'string' ? `${wire[member]}\n\n${part.text}` : part.text
-  if (own.details !== undefined) wire.reasoning_details = own.details
+  if (own.details !== undefined) {
+    wire.reasoning_details = [...wireList(wire.reasoning_details), ...wireList(own.details)]
+  } else wire[member] = typeof wire[member] === 'string' ? `${wire[member]}\n\n${part.text}` : part.text
 }
 
 type AssistantPartOptions = TextPart['providerOptions']

@@ -1,4 +1,6 @@
-import type { AssistantPart, FinishReason, JsonObject, ReasoningPart } from '@sluice/core'
+import type { AssistantPart, JsonObject, ReasoningPart } from '@sluice/core'
+import { OPENAI_RESPONSES } from '../../behaviour/openai-behaviour.js'
+import { finishReasonOf } from '../../shared/finish-reason.js'
 import { errorInReply, ReplyFault, usableReply } from '../../shared/reply-fault.js'
 import type { Wire } from '../../shared/wire-json.js'
 import { isWire, wireList, wireName, wireObject, wireText } from '../../shared/wire-json.js'
@@ -25,24 +27,12 @@ export function fromItems(response: Wire, items: readonly unknown[], reading: Re
   const responseId = wireName(response.id)
   return {
     parts,
-    finishReason: finishReason(parts, status, reason),
+    finishReason: finishReasonOf(OPENAI_RESPONSES.finishReasons, reason ?? status, parts),
     ...(reason === undefined && status === undefined ? {} : { rawFinishReason: reason ?? (status as string) }),
     ...openaiUsage(response.usage),
     ...(model === undefined ? {} : { model }),
     ...(responseId === undefined ? {} : { responseId }),
   }
-}
-
-function finishReason(
-  parts: readonly AssistantPart[],
-  status: string | undefined,
-  reason: string | undefined,
-): FinishReason {
-  if (reason === 'max_output_tokens') return 'length'
-  if (reason !== undefined) return reason
-  if (status === 'incomplete') return 'length'
-  if (parts.some((part) => part.type === 'tool_call')) return 'tool_calls'
-  return parts.some((part) => part.type === 'refusal') ? 'refusal' : 'stop'
 }
 
 /** Output items as neutral parts, in their order. Items that are not known are kept as hosted, so that they can go back. */

@@ -1,3 +1,4 @@
+import { reportedCost } from '../../shared/reported-cost.js'
 import type { UsageReading } from '../../shared/usage-classes.js'
 import { disjointUsage } from '../../shared/usage-classes.js'
 import { isWire, wireCount, wireObject } from '../../shared/wire-json.js'
@@ -7,7 +8,7 @@ export function openaiUsage(usage: unknown): UsageReading {
   const figures = isWire(usage) ? usage : {}
   const input = wireObject(figures.input_tokens_details)
   const output = wireObject(figures.output_tokens_details)
-  return disjointUsage({
+  const reading = disjointUsage({
     input: wireCount(figures.input_tokens),
     cacheRead: wireCount(input.cached_tokens),
     cacheWrite: wireCount(input.cache_write_tokens),
@@ -15,4 +16,5 @@ export function openaiUsage(usage: unknown): UsageReading {
     reasoning: wireCount(output.reasoning_tokens),
     total: wireCount(figures.total_tokens),
   })
+  return { ...reading, ...reportedCost(figures) }
 }

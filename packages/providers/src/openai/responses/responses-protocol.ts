@@ -1,6 +1,6 @@
+import { OPENAI_RESPONSES } from '../../behaviour/openai-behaviour.js'
 import { isImage } from '../../shared/file-content.js'
 import type { WireProtocol } from '../../shared/wire-protocol.js'
-import { IMAGE_TOKENS_AT_MOST } from '../image-tokens.js'
 import { OPENAI_ERRORS } from '../openai-errors.js'
 import { createOpenAISchemas } from '../openai-tools.js'
 import { fromOpenAIResponse } from './from-openai-response.js'
@@ -9,7 +9,7 @@ import { toOpenAIRequest } from './to-openai-request.js'
 
 /** The Responses API as a wire protocol. */
 export function responsesProtocol(providerId: string): WireProtocol {
-  const schemas = createOpenAISchemas('openai-responses', true)
+  const schemas = createOpenAISchemas(OPENAI_RESPONSES, true)
   return {
     protocol: 'openai-responses',
     path: '/responses',
@@ -18,7 +18,7 @@ export function responsesProtocol(providerId: string): WireProtocol {
     toBody: (request) => toOpenAIRequest(request, providerId, schemas),
     fromBody: fromOpenAIResponse,
     openStream: openOpenAIStream,
-    fileTokensAtMost: (mediaType) => (isImage(mediaType) ? IMAGE_TOKENS_AT_MOST : null),
+    fileTokensAtMost: (mediaType) => (isImage(mediaType) ? OPENAI_RESPONSES.imageTokensAtMost : null),
     checkSchema: schemas.check,
     wrapsOutput: schemas.wrapsOutput,
   }

@@ -10,6 +10,7 @@ import type {
   UserMessage,
 } from '@sluice/core'
 import { SluiceError } from '@sluice/core'
+import { OPENAI_RESPONSES } from '../../behaviour/openai-behaviour.js'
 import { dataUrl, fileKind, unsupportedContent } from '../../shared/file-content.js'
 import { copyOptions, ownOptions } from '../../shared/part-options.js'
 import type { RawOptionRules } from '../../shared/raw-options.js'
@@ -22,13 +23,13 @@ import type { OpenAISchemas } from '../openai-tools.js'
 import { hasTools } from '../openai-tools.js'
 
 const PROTOCOL = 'openai-responses'
-const LONGEST_CALL_ID = 64
+const { longest: LONGEST_CALL_ID } = OPENAI_RESPONSES.callIds
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 const PART_OPTIONS = ['prompt_cache_breakpoint', 'detail']
 
 const RULES: RawOptionRules = {
   protocol: PROTOCOL,
-  hosted: new Set(['tools', 'prompt']),
+  hosted: new Set(['tools', 'prompt', 'search_parameters']),
   owned: {
     model: { instead: 'Use `model`.' },
     input: { instead: 'Use `messages`.' },

@@ -1,0 +1,53 @@
+import { IMAGE_TYPES, PDF_TYPE } from './file-types.js'
+import type { ProtocolBehaviour } from './protocol-behaviour.js'
+
+export const GOOGLE_GENERATE_CONTENT = {
+  protocol: 'google-generate-content',
+  title: 'Google generateContent',
+  entry: '@sluice/providers/google',
+  factory: 'google()',
+  id: 'google',
+  sdks: [{ package: '@google/genai', range: '^2.32.0' }],
+  environment: { apiKey: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'], others: ['GOOGLE_GEMINI_BASE_URL'] },
+  defaults: { onToolError: 'return', onToolLimit: 'throw' },
+  finishReasons: {
+    STOP: 'stop',
+    MAX_TOKENS: 'length',
+    SAFETY: 'content_filter',
+    RECITATION: 'content_filter',
+    BLOCKLIST: 'content_filter',
+    PROHIBITED_CONTENT: 'content_filter',
+    SPII: 'content_filter',
+    IMAGE_SAFETY: 'content_filter',
+    IMAGE_PROHIBITED_CONTENT: 'content_filter',
+    IMAGE_RECITATION: 'content_filter',
+  },
+  otherFinish: 'passed',
+  schemas: {
+    tools: 'written',
+    output: 'generationConfig.responseJsonSchema',
+    outputForm: 'strict',
+    optionalKeys: 'absent',
+    constraints: ['format', 'minimum', 'maximum', 'minItems', 'maxItems'],
+    formats: ['date-time', 'date', 'time'],
+    recursion: false,
+    bounds: { minItems: null, depth: null, properties: null, enumValues: null },
+  },
+  callIds: { given: false, pairedBy: 'id', longest: 64 },
+  errorFlag: 'response.error',
+  files: [...IMAGE_TYPES, PDF_TYPE],
+  /** An image is cut into tiles, whose number grows with its size. */
+  imageTokensAtMost: null,
+  reasoning: {
+    member: 'generationConfig.thinkingConfig',
+    form: 'budget',
+    budgets: { low: 2048, medium: 8192, high: 32_768 },
+    goesBack: 'thoughtSignature of its part, thoughts',
+  },
+  hostedTools: true,
+  outputCap: 'generationConfig.maxOutputTokens',
+  stopSequences: 'generationConfig.stopSequences',
+  stateOff: null,
+  streams: 'SSE',
+  usage: 'cached inside input',
+} as const satisfies ProtocolBehaviour

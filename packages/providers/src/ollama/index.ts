@@ -1,0 +1,2 @@
+export type { OllamaOptions } from './ollama-provider.js'
+export { ollama } from './ollama-provider.js'
