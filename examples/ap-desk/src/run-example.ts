@@ -93,7 +93,9 @@ function readPlan(args: readonly string[], { print, env }: Surroundings): Plan |
   const { log } = values
   if (!values.live) return { live: false, log, scenes, stories, choices: named }
 
-  const choices = named.filter((choice) => choice.keyVariables.some((name) => Boolean(env[name])))
+  const choices = named.filter(
+    ({ keyVariables }) => keyVariables.length === 0 || keyVariables.some((name) => Boolean(env[name])),
+  )
   const keys = named.flatMap((choice) => choice.keyVariables).join(' or ')
   if (choices.length === 0) throw new Error(`--live needs a key: set ${keys}, or leave --live out to replay.`)
   for (const { id, keyVariables } of named.filter((choice) => !choices.includes(choice))) {

@@ -1,9 +1,10 @@
 import type { Fixture } from '@sluice/testkit'
-import { createReplayServer, loadFixture } from '@sluice/testkit'
+import { createReplayServer, loadFixture, replay } from '@sluice/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPainter, wantsColour } from '../src/account/painter.js'
 import { oneLine } from '../src/account/one-line.js'
 import { runExample } from '../src/run-example.js'
+import { PROVIDER_CHOICES } from '../src/scenes/provider-choice.js'
 
 async function run(args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}, colour = false) {
   const out: string[] = []
@@ -62,6 +63,15 @@ describe('npm start', () => {
     )
   })
 
+  it.each(PROVIDER_CHOICES)('--provider $id plays on $protocol, and on nothing else', async ({ id, protocol }) => {
+    const { code, out } = await run(['--provider', id, '--scene', 'tools-called'])
+    expect(code).toBe(0)
+    expect(out.match(/^=== .+$/gm)).toEqual([
+      `=== The accounts-payable desk on ${id} (${protocol}; replayed: no key, nothing is sent)`,
+    ])
+    expect(out).toMatch(/^1 scene, each ended as expected; 2 model calls, 2 tools ran;/m)
+  })
+
   it('needs no key, and takes no notice of what the environment says of servers', async () => {
     vi.stubEnv('OPENAI_API_KEY', '')
     vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1')
@@ -90,6 +100,29 @@ describe('npm start -- --live', () => {
     const { code, errors } = await run(['--live'])
     expect(code).toBe(2)
     expect(errors).toContain('--live needs a key: set OPENAI_API_KEY or ANTHROPIC_API_KEY')
+  })
+
+  it.each([
+    ['google', 'GOOGLE_API_KEY or GEMINI_API_KEY'],
+    ['oci', 'OCI_COMPARTMENT_ID'],
+    ['oci-cohere', 'OCI_COMPARTMENT_ID'],
+    ['openai-chat', 'OPENAI_API_KEY'],
+  ])('says what a live run on %s needs: %s', async (id, needs) => {
+    const { code, out, errors } = await run(['--live', '--provider', id])
+    expect(code).toBe(2)
+    expect(out).toBe('')
+    expect(errors).toContain(`--live needs a key: set ${needs}, or leave --live out to replay.`)
+  })
+
+  it('asks Ollama on this machine without any key', async () => {
+    const wire = replay(loadFixture('ollama-chat/several-calls'))
+    onTestFinished(() => wire.restore())
+    vi.stubEnv('OLLAMA_API_KEY', undefined)
+    vi.stubEnv('OLLAMA_MODEL', undefined)
+    const { code, out } = await run(['--live', '--provider', 'ollama', '--scene', 'tools-called'])
+    wire.done()
+    expect(code).toBe(0)
+    expect(out).toMatch(/^1 scene, each ended as expected; 2 model calls, 2 tools ran; .*; live$/m)
   })
 
   it.each([

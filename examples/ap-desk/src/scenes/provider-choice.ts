@@ -18,7 +18,7 @@ export interface ProviderChoice {
   /** The model that is asked for; in live runs `modelVariable` of the environment names another. */
   readonly model: string
   readonly modelVariable: string
-  /** What of the environment a live run needs: one of these variables is enough. */
+  /** What of the environment a live run needs: one of these variables is enough. Empty where it needs none. */
   readonly keyVariables: readonly string[]
   /** True for those that are played where none is named. */
   readonly usual: boolean
@@ -69,7 +69,8 @@ export const PROVIDER_CHOICES: readonly ProviderChoice[] = [
     protocol: 'ollama-chat',
     model: 'qwen3:8b',
     modelVariable: 'OLLAMA_MODEL',
-    keyVariables: ['OLLAMA_HOST', 'OLLAMA_API_KEY'],
+    // a server of one's own takes no key
+    keyVariables: [],
     usual: false,
     createReplayed: () => ollama({ baseUrl: 'http://127.0.0.1:11434' }),
     createLive: () => ollama(),

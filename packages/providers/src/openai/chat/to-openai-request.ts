@@ -29,7 +29,6 @@ const RULES: RawOptionRules = {
     // OpenRouter would let another model answer, which no gate has seen
     models: { instead: 'Use `settings.fallback`: each model passes the gates.' },
     route: { instead: 'Use `settings.fallback`: each model passes the gates.' },
-    preset: { instead: 'Say here what the preset would say.' },
   },
 }
 
