@@ -12,8 +12,16 @@ const handled = (handler: () => unknown) =>
   defineTool({ code: 'go', description: 'Asks another desk.', effect: 'read', input, handler }) as ToolDefinition
 
 /** What came of the call of the gate: its error, or what the models inside it read of one. */
-const heard = (requests: readonly unknown[], errors: readonly unknown[]) =>
-  `${JSON.stringify(requests)} ${errors.map(String).join(' ')}`
+const heard = async (given: Awaited<ReturnType<typeof rig>>, errors: readonly unknown[]): Promise<string> => {
+  // what a model reads of an agent that failed is a reference; the words stand in the error log
+  const read = JSON.stringify(given.provider.requests)
+  const references = new Set([...read.matchAll(/"errorReference":"(ERR-[^"]+)"/g)].map(([, reference]) => reference))
+  const logged = await Promise.all(
+    [...references].map((reference) => given.runtime.executions.toolError(String(reference), ALL)),
+  )
+  return [...errors.map(String), ...logged.map(({ message }) => message)].join('\n')
+}
+
 const reentered = (point: string) => `that call reached ${point} again`
 
 const ask = (runtime: Runtime, prompt: string, tools: readonly ToolDefinition[]) =>
@@ -62,7 +70,6 @@ it.each(Object.keys(WAYS))(
         on('Go on.', 'Done.'),
       ],
       {
-        settings: { exposeToolErrors: true },
         agentTypes: [caller(() => ask(given.runtime, 'Write', [tool]) as never)],
         agents: [
           desk([tool]),
@@ -80,7 +87,7 @@ it.each(Object.keys(WAYS))(
       } as never)
     const { run } = await given.run()
     expect([run?.text, asked, calls]).toEqual(['Done.', 1, ['of the run']])
-    expect(heard(given.provider.requests, errors)).toContain(reentered('authorize'))
+    expect(await heard(given, errors)).toContain(reentered('authorize'))
   },
 )
 
@@ -88,7 +95,6 @@ it('GATE_REENTERED: nor does beforeExecution, by a plain call with a run behind 
   let asked = 0
   const errors: unknown[] = []
   const given = await rig([on('Pass', reply.toolCall('go')), on('Pass', 'It failed.'), on('Go on.', 'Done.')], {
-    settings: { exposeToolErrors: true },
     agents: [desk(), desk([], { code: 'below', user: 'Write' })],
     plugins: [
       gate('beforeExecution', async () => {
@@ -99,6 +105,6 @@ it('GATE_REENTERED: nor does beforeExecution, by a plain call with a run behind 
   })
   const { run } = await given.run()
   expect([run?.text, asked]).toEqual(['Done.', 1])
-  expect(heard(given.provider.requests, errors)).toContain(reentered('beforeExecution'))
+  expect(await heard(given, errors)).toContain(reentered('beforeExecution'))
   expect((await given.runtime.executions.list(ALL)).items.map(({ agentCode }) => agentCode)).toEqual(['desk'])
 })
