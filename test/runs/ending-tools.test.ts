@@ -89,6 +89,30 @@ describe('a tool with endsCall', () => {
     expect((await invalid.runtime.execute({ agent: 'ap_desk', input: QUESTION })).text).toBe('I stay.')
   })
 
+  it('a call behind it that a gate has refused stays refused, in the history and for whoever was asked', async () => {
+    const { tool } = noteTool()
+    const refusing = definePlugin({
+      name: 'rules',
+      hookApi: 1,
+      apply(hooks) {
+        hooks.beforeToolCall.tap({ name: 'rules' }, ({ toolCode }) => {
+          if (toolCode === 'write_note') throw new Refusal('NO_NOTES', 'No notes today.')
+        })
+      },
+    })
+    const recorder = recordingPlugin({ points: ['afterToolCall'] })
+    const { runtime } = await house([reply.toolCall('transfer_to_b', { context: 'x' }).toolCall('write_note')], {
+      agents: [desk([tool, transfer()])],
+      plugins: [refusing(), recorder.plugin],
+    })
+    const run = await runtime.execute({ agent: 'ap_desk', input: QUESTION })
+    expect(run.toolCalls.map((call) => call.status)).toEqual(['ok', 'refused'])
+    expect(recorder.at('afterToolCall').map((entry) => (entry.context as { outcome: string }).outcome)).toEqual([
+      'ok',
+      'refused',
+    ])
+  })
+
   it('F-8: of several in one round the first counts', async () => {
     const { runtime } = await house(
       [reply.toolCall('transfer_to_b', { context: 'x' }).toolCall('transfer_to_c', { context: 'y' })],

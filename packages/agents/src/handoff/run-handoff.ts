@@ -94,7 +94,14 @@ class HandoffTurn {
     } catch (error) {
       // what the hop had got to is on record, whatever ended it (S-22)
       const got = SluiceError.isInstance(error) ? (error.partial?.messages ?? []) : []
-      if (got.length > 0) await sayHop(work, got, saying).catch(() => undefined)
+      if (got.length > 0)
+        await sayHop(work, got, saying).catch((fault: unknown) =>
+          // the error of the hop is the one to tell; a stop comes again here and is no news
+          this.#invocation.logger.warn(
+            { agentCode: hop.member, fault: String(fault) },
+            'what a failed hop had said could not be recorded, or the run was stopped',
+          ),
+        )
       throw error
     }
     await sayHop(work, result.messages, saying)

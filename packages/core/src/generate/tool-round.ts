@@ -179,6 +179,8 @@ async function leaveOut(call: CallScope, entry: RoundCall): Promise<void> {
     entry.result = await call.steps.replay<CallResult>(entry.name)
     return
   }
+  // what was refused or cannot be carried out stays that
+  if (entry.state === 'result') return recordResult(call, entry)
   const result: CallResult = { status: 'not_run', text: RESULT_TEXT.ended }
   entry.result = result
   await call.steps.branch(entry.name, (steps) => steps.step('call', () => result))

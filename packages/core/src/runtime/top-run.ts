@@ -225,7 +225,8 @@ async function recorded(top: TopRun, run: RunScope, steps: Steps, frame: Frame, 
   await finaliseRun(run, ended, recorder.messageCount)
   await tellAfterExecution(run, ended, receipt)
   await tree.settle()
-  if (stored) await tree.parts.store.journals.delete(executionId).catch(() => undefined)
+  if (stored)
+    await tree.parts.store.journals.delete(executionId).catch((fault: unknown) => noteStore(tree, executionId, fault))
   emitEnd(run, ended)
   frame.run = undefined
   if (ended.status === 'failed') throw withPartial(ended.failure.error, run)
