@@ -1,3 +1,4 @@
+import { isThenable } from '../internal/json.js'
 import type { MaybePromise } from '../internal/json.js'
 import type { ToolDefinition } from '../tools/tool-definition.js'
 import type { AgentDefinition } from './agent-definition.js'
@@ -57,11 +58,12 @@ export function withExtensions(registry: AgentRegistry, extensions: readonly Age
 }
 
 function isAddition(answer: MaybePromise<AgentAddition | undefined>): answer is AgentAddition | undefined {
-  return answer === undefined || !('then' in answer)
+  return !isThenable(answer)
 }
 
 function addTo(agent: ResolvedAgent, addition: AgentAddition | undefined): ResolvedAgent {
-  if (addition === undefined) return agent
+  // null says the same, whatever its author's types are
+  if (addition === undefined || addition === null) return agent
   const { requiredContext = [], systemBlock, tools = [] } = addition
   const known = new Set(agent.tools.map(({ code }) => code))
   const { definition } = agent

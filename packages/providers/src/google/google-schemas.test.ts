@@ -10,6 +10,7 @@ function jsonSchema(schema: z.ZodType): JsonObject {
   return z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as JsonObject
 }
 
+// `any`: what is on the wire is walked freely by the assertions
 function wireOf(schema: z.ZodType): any {
   return schemas.output({ name: 'answer', schema: jsonSchema(schema) }).responseJsonSchema
 }

@@ -14,6 +14,7 @@ import { hookPluginRows } from './plugin-rows.js'
 export function describeHookPlugin(name: string, make: () => PluginInstance, options: HookPluginOptions = {}): void {
   describe(`plugin contract: ${name}`, () => {
     for (const row of hookPluginRows(make, options)) {
+      // a row whose option its author left out (`stopping`, `module`) is shown as skipped, so that nobody takes it for passed
       if (row.skip === true) it.skip(row.title)
       else it(row.title, () => row.run(), row.timeoutMs)
     }
